@@ -1,6 +1,9 @@
 package applyset
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -63,4 +66,59 @@ func ReadMember(gk GroupKind, obj map[string]any) Member {
 		}
 	}
 	return m
+}
+
+// Marker is an annotation that tells a tool not to delete an object which leaves the applied files.
+type Marker struct {
+	Key    string
+	Values []string // any of them keeps the object
+	List   bool     // the annotation is a comma-separated list, one item of which is the value
+	Label  bool     // a label of that key counts, too
+	Tool   string
+	Docs   string // where the tool documents it
+}
+
+// Markers lists those that keep an object from being pruned. Values are compared without regard to
+// case and surrounding space, as Helm does: in doubt, an object is kept.
+var Markers = []Marker{
+	{Key: "client.lifecycle.config.k8s.io/deletion", Values: []string{"detach"}, Tool: "cli-utils",
+		Docs: "https://pkg.go.dev/sigs.k8s.io/cli-utils/pkg/common#LifecycleDeleteAnnotation"},
+	{Key: "cli-utils.sigs.k8s.io/on-remove", Values: []string{"keep"}, Tool: "cli-utils",
+		Docs: "https://pkg.go.dev/sigs.k8s.io/cli-utils/pkg/common#OnRemoveAnnotation"},
+	{Key: "helm.sh/resource-policy", Values: []string{"keep"}, Tool: "Helm",
+		Docs: "https://helm.sh/docs/howto/charts_tips_and_tricks/#tell-helm-not-to-uninstall-a-resource"},
+	{Key: "argocd.argoproj.io/sync-options", Values: []string{"Prune=false", "Prune=confirm", "Delete=false", "Delete=confirm"}, List: true, Tool: "Argo CD",
+		Docs: "https://argo-cd.readthedocs.io/en/stable/user-guide/sync-options/#no-prune-resources"},
+	{Key: "kustomize.toolkit.fluxcd.io/prune", Values: []string{"disabled"}, Label: true, Tool: "Flux",
+		Docs: "https://fluxcd.io/flux/components/kustomize/kustomizations/#prune"},
+	{Key: "kapp.k14s.io/delete-strategy", Values: []string{"orphan"}, Tool: "kapp",
+		Docs: "https://carvel.dev/kapp/docs/latest/apply/#kappk14siodelete-strategy"},
+	{Key: "kluctl.io/skip-delete", Values: []string{"true"}, Tool: "kluctl",
+		Docs: "https://kluctl.io/docs/kluctl/deployments/annotations/all-resources/"},
+	{Key: "werf.io/resource-policy", Values: []string{"skip-delete"}, Tool: "werf",
+		Docs: "https://werf.io/docs/v2/reference/deploy_annotations.html"},
+}
+
+// kept returns the marker that keeps a member, as key: value, and how to remove it; "" if there is
+// none.
+func (m Member) kept() (marker, removal string) {
+	for _, row := range Markers {
+		if value, ok := m.Annotations[row.Key]; ok && row.matches(value) {
+			return row.Key + ": " + value, "remove the annotation " + row.Key
+		}
+		if value, ok := m.Labels[row.Key]; ok && row.Label && row.matches(value) {
+			return row.Key + ": " + value, "remove the label " + row.Key
+		}
+	}
+	return "", ""
+}
+
+func (r Marker) matches(value string) bool {
+	values := []string{value}
+	if r.List {
+		values = strings.Split(value, ",")
+	}
+	return slices.ContainsFunc(values, func(v string) bool {
+		return slices.ContainsFunc(r.Values, func(want string) bool { return strings.EqualFold(strings.TrimSpace(v), want) })
+	})
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"k8s.io/client-go/rest"
@@ -38,7 +39,7 @@ const (
 // Bound protects every client made from the config against malicious or broken servers:
 // endless responses, endless pauses, and redirections to another host.
 func Bound(config *rest.Config) {
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &bounded{wrapped{next}} })
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &bounded{wrapped: wrapped{next}} })
 }
 
 // wrapped is the common part of all transports that wrap another one.
@@ -52,13 +53,22 @@ func (w wrapped) WrappedRoundTripper() http.RoundTripper { return w.next }
 // context has ended by then, which ends the request.
 func (wrapped) CancelRequest(*http.Request) {}
 
-type bounded struct{ wrapped }
+type bounded struct {
+	wrapped
 
-// RoundTrip limits the size of the response, removes an excessive Retry-After, and refuses
-// redirections to another host.
+	later sync.Map // by path: until when the server asked not to be read there again
+}
+
+// RoundTrip limits the size of the response, removes an excessive Retry-After, which all reads obey,
+// whoever sends them, and refuses redirections to another host.
 //
 // Unlike kubectl: which follows, and sends its credentials to the new address.
 func (b *bounded) RoundTrip(req *http.Request) (*http.Response, error) {
+	if until, asked := b.later.Load(req.URL.Path); asked && req.Method == http.MethodGet {
+		if err := Sleep(req.Context(), time.Until(until.(time.Time))); err != nil {
+			return nil, err
+		}
+	}
 	resp, err := b.next.RoundTrip(req)
 	if err != nil || resp.StatusCode == http.StatusSwitchingProtocols {
 		return resp, err
@@ -69,8 +79,13 @@ func (b *bounded) RoundTrip(req *http.Request) (*http.Response, error) {
 	if s, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil {
 		if time.Duration(s) > maxPause/time.Second {
 			resp.Header.Del("Retry-After")
-		} else if pause, ok := req.Context().Value(pauseKey{}).(*time.Duration); ok {
-			*pause = max(time.Duration(s)*time.Second, minPause)
+		} else {
+			if req.Method == http.MethodGet {
+				b.later.Store(req.URL.Path, time.Now().Add(time.Duration(s)*time.Second))
+			}
+			if pause, ok := req.Context().Value(pauseKey{}).(*time.Duration); ok {
+				*pause = max(time.Duration(s)*time.Second, minPause)
+			}
 		}
 	}
 	limit := int64(maxAnswer)

@@ -112,7 +112,6 @@ func (f *Follower) Run(ctx context.Context) {
 		case Refused(err):
 			err = f.readEach(ctx)
 		}
-		after, _ := cluster.RetryAfter(err)
 		switch {
 		case err == nil, errors.Is(err, errSilent):
 		case cluster.IsGone(err):
@@ -124,13 +123,13 @@ func (f *Follower) Run(ctx context.Context) {
 				f.broken = true
 				f.Send(ctx, Update{Note: fmt.Sprintf("%s cannot be watched, and are read every %s: %v", f.Plural, f.Every, err)})
 			}
-			_ = cluster.Sleep(ctx, max(after, f.Every))
+			_ = cluster.Sleep(ctx, f.Every)
 		default:
 			if !f.troubled && ctx.Err() == nil { // reported once, until it is over
 				f.troubled = true
 				f.Send(ctx, Update{Trouble: err})
 			}
-			_ = cluster.Sleep(ctx, max(after, pause))
+			_ = cluster.Sleep(ctx, pause)
 			pause = min(2*pause, longestPause)
 		}
 	}

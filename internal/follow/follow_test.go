@@ -163,27 +163,6 @@ func TestFollower(t *testing.T) {
 	}
 }
 
-// TestServersThatAskToWait: a watch that is refused for the moment is not asked for before the
-// server has said, and the objects are read meanwhile no more often than that.
-func TestServersThatAskToWait(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		later := func() error { return &cluster.Refusal{Code: 429, Text: "later", Pause: 7 * time.Second} }
-		s := &script{watches: []func() error{later, later}, end: cancel}
-		begun, noted := time.Now(), 0
-		f := &Follower{API: s, Source: Source{Names: []string{"a"}}, Every: time.Second, Keep: func(obj map[string]any) map[string]any { return obj }}
-		f.Send = func(_ context.Context, u Update) {
-			if u.Note != "" {
-				noted++
-			}
-		}
-		f.Run(ctx)
-		if len(s.asked) != 6 || time.Since(begun) != 14*time.Second || noted != 1 {
-			t.Errorf("asked %q in %s, noted %d times", s.asked, time.Since(begun), noted)
-		}
-	})
-}
-
 // silent is a server whose first watch says nothing until its reader ends it.
 type silent struct {
 	*script

@@ -25,15 +25,6 @@ type ownerEntry struct {
 	fields map[string]any
 }
 
-// Parse reads managedFields of an object's metadata, as the API writes them. It returns nil
-// where there are none, or where none can be read: then nothing is known of owners.
-func Parse(metadata any) merge.Owners {
-	if o := parse(metadata); o != nil {
-		return o
-	}
-	return nil
-}
-
 func parse(metadata any) *owners {
 	o := &owners{}
 	for _, e := range merge.At[[]any](metadata, "managedFields") {
@@ -59,7 +50,8 @@ func parse(metadata any) *owners {
 	return o
 }
 
-// Of reads the owners of an object; see Parse.
+// Of reads the owners of an object from its managedFields, as the API writes them. It returns nil
+// where there are none, or where none can be read: then nothing is known of owners.
 func Of(obj any) merge.Owners {
 	m, _ := obj.(map[string]any)
 	o := parse(m["metadata"])

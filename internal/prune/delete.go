@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/run"
 )
 
 // How often a deletion is decided anew after the object was changed, and sent again after a lost
@@ -24,6 +25,8 @@ type deletion struct {
 	// again decides about the member in its current state.
 	again func(applyset.Member) applyset.Decision
 	how   cluster.Deletion
+	// recorded is the resourceVersion that may be deleted; "" for any.
+	recorded string
 }
 
 // errKept reports that the member must not be deleted in its current state.
@@ -35,7 +38,7 @@ func (e *errKept) Error() string { return e.Reason }
 // do deletes the member, or has the server try it. The deletion is bound to the very object, and to
 // the state, of the decision, so that a later mark to keep it counts. An object that is gone, or
 // being deleted, counts as deleted once a read confirms it: a 404 alone is not trusted. The error
-// is an *errKept if it is to be kept now.
+// is an *errKept if it is to be kept now, and a run.ErrChanged as the run.Pruner states it.
 //
 // Unlike kubectl: whose deletion is of whatever has that name by then.
 func (d *deletion) do(ctx context.Context) error {
@@ -63,6 +66,9 @@ func (d *deletion) do(ctx context.Context) error {
 		}
 		if cluster.IsConflict(err) && d.member.UID == was.UID && d.member.ResourceVersion == was.ResourceVersion {
 			return err // it is unchanged: another component refused it
+		}
+		if d.recorded != "" && d.member.ResourceVersion != d.recorded {
+			return fmt.Errorf("%w: %w", run.ErrChanged, err)
 		}
 		pause(ctx, min(try, 5), nil) // Delete has waited as long as it was asked to
 	}

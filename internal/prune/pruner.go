@@ -186,7 +186,7 @@ func (p *Pruner) Delete(ctx context.Context, item *run.Item, trial bool) error {
 	p.mu.Lock()
 	member := p.members[item]
 	p.mu.Unlock()
-	d := deletion{Set: p.Set, member: member, again: p.again, how: cluster.Deletion{Propagation: p.Propagation, DryRun: trial}}
+	d := deletion{Set: p.Set, member: member, again: p.again, recorded: item.Surplus.Recorded, how: cluster.Deletion{Propagation: p.Propagation, DryRun: trial}}
 	err := d.do(ctx)
 	p.mu.Lock()
 	p.members[item] = d.member

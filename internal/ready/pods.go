@@ -21,13 +21,11 @@ type Trouble struct {
 	Final bool
 }
 
-// Troubles returns the reasons of containers, pods and workloads that end a wait. An object
+// Troubles are the reasons of containers, pods and workloads that end a wait. An object
 // with any other reason is waited for until the timeout. Those of containers are the
 // kubelet's (pkg/kubelet/images/types.go, pkg/kubelet/container/sync_result.go and
-// pkg/kubelet/kuberuntime/kuberuntime_container.go). The slice is a copy.
-func Troubles() []Trouble { return slices.Clone(troubles) }
-
-var troubles = []Trouble{
+// pkg/kubelet/kuberuntime/kuberuntime_container.go).
+var Troubles = []Trouble{
 	{Reason: "InvalidImageName", Final: true},
 	{Reason: "ErrImageNeverPull", Final: true},
 	{Reason: "ImagePullBackOff", Class: "ImagePullBackOff"},
@@ -44,11 +42,11 @@ var troubles = []Trouble{
 }
 
 func trouble(reason string) (Trouble, bool) {
-	i := slices.IndexFunc(troubles, func(t Trouble) bool { return t.Reason == reason })
+	i := slices.IndexFunc(Troubles, func(t Trouble) bool { return t.Reason == reason })
 	if i < 0 {
 		return Trouble{}, false
 	}
-	return troubles[i], true
+	return Troubles[i], true
 }
 
 // suspected returns the verdict on an object that waits for problems to pass. One that is

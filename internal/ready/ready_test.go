@@ -387,7 +387,7 @@ func TestSame(t *testing.T) {
 }
 
 func TestRowsAreJudgedAndOthersFound(t *testing.T) {
-	for _, r := range ready.Rows() {
+	for _, r := range ready.Rows {
 		if r.When == "" || r.Custom || r.Instant {
 			t.Errorf("%s: a row says when", r.Kind)
 		}

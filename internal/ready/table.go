@@ -3,7 +3,6 @@ package ready
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -23,11 +22,8 @@ type Row struct {
 	newest func(Subject) []map[string]any // its pods of the newest revision; nil where it has none
 }
 
-// Rows returns the kinds that are judged by more than their existence and their schema. The
-// slice is a copy.
-func Rows() []Row { return slices.Clone(rows) }
-
-var rows = []Row{
+// Rows are the kinds that are judged by more than their existence and their schema.
+var Rows = []Row{
 	{Group: "apps", Kind: "Deployment", judge: deployment, newest: ofDeployment,
 		When: "all replicas are of the newest revision and available, and none of an older one is left; `paused`: not waited for"},
 	{Group: "apps", Kind: "StatefulSet", judge: statefulSet, newest: ofStatefulSet,
@@ -57,7 +53,7 @@ var (
 // Find returns the row of a kind: that of Rows, else one for other kinds. Built-in kinds
 // are ready at once, and custom resources are judged by their schema.
 func Find(group, version, kind string) Row {
-	for _, r := range rows {
+	for _, r := range Rows {
 		if r.Group == group && r.Kind == kind {
 			return r
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 	"github.com/kubectl-merge/kubectl-merge/internal/references"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
@@ -30,7 +31,8 @@ type Pruner interface {
 	Begin(ctx context.Context, p *Plan) error
 
 	// Delete deletes an item or, in a trial, has the server try it. It may set
-	// Surplus.Keep and its Reason if the object has changed meanwhile.
+	// Surplus.Keep and its Reason if the object has changed meanwhile. The error is an ErrChanged if
+	// the object is to be deleted in another state than Surplus.Recorded.
 	Delete(ctx context.Context, item *Item, trial bool) error
 
 	// End is called once after Begin, when the deletions are done or were abandoned. Each item of
@@ -42,11 +44,19 @@ type Pruner interface {
 type Surplus struct {
 	Keep   bool
 	Reason string // why it is deleted, or why it is kept and how to remove it
+
+	// Recorded is the resourceVersion of the state that was recorded last before its deletion; "" if
+	// none was.
+	Recorded string
 }
 
 // ErrNotPruned reports that the objects to prune were not determined, because of the
 // errors before it.
 var ErrNotPruned = errors.New("nothing is pruned because of that: fix it, and merge again")
+
+// ErrChanged reports that an object is not deleted yet, since others have changed it after it was
+// recorded.
+var ErrChanged = errors.New("others have changed it meanwhile")
 
 // decide asks the Pruner. Objects are deleted in the reverse order of writing.
 func (p *Plan) decide(ctx context.Context) {
@@ -154,34 +164,42 @@ func (w *writer) delete(ctx context.Context, items []*Item, phase Phase) {
 	w.stop = w.stop || begun < len(items) || slices.ContainsFunc(items[:begun], func(i *Item) bool { return i.Err != nil })
 }
 
-// deleteOne has the Pruner delete an item, which is recorded as it is read just before.
+// deleteOne has the Pruner delete an item, which is recorded as it is read just before, and anew if
+// others have changed it since: an undo restores what was deleted.
 func (w *writer) deleteOne(ctx context.Context, item *Item, trial bool) error {
 	if w.Journal == nil || trial {
 		return w.Pruner.Delete(ctx, item, trial)
 	}
-	obj, err := w.Live.Get(ctx, item.Target)
-	switch {
-	case err != nil:
-		return fmt.Errorf("%s: was not pruned: %w", item.Target, err)
-	case obj == nil: // others have deleted it: there is nothing that an undo of this run could restore
-		return w.Pruner.Delete(ctx, item, trial)
+	for try := 0; ; try++ {
+		obj, err := w.Live.Get(ctx, item.Target)
+		switch item.Surplus.Recorded = (object.Object{Value: obj}).ResourceVersion(); {
+		case err != nil:
+			return fmt.Errorf("%s: was not pruned: %w", item.Target, err)
+		case obj == nil: // others have deleted it: there is nothing that an undo of this run could restore
+			return w.Pruner.Delete(ctx, item, trial)
+		}
+		item.Own()
+		item.Planned.Live = obj
+		end, err := w.Journal.Begin(item, item.Planned)
+		if err != nil {
+			return fmt.Errorf("%s: was not pruned: %w", item.Target, err)
+		}
+		err = w.Pruner.Delete(ctx, item, false)
+		if err == nil && item.Action() == apply.Keep {
+			err = errors.New(item.Reason())
+		}
+		end(nil, err)
+		switch {
+		case item.Action() == apply.Keep:
+			return nil
+		case !errors.Is(err, ErrChanged) || try == mostChanges:
+			return err
+		}
 	}
-	item.Own()
-	item.Planned.Live = obj
-	end, err := w.Journal.Begin(item, item.Planned)
-	if err != nil {
-		return fmt.Errorf("%s: was not pruned: %w", item.Target, err)
-	}
-	err = w.Pruner.Delete(ctx, item, false)
-	if err == nil && item.Action() == apply.Keep {
-		err = errors.New(item.Reason())
-	}
-	end(nil, err)
-	if item.Action() == apply.Keep {
-		return nil
-	}
-	return err
 }
+
+// mostChanges is how often a deletion is recorded anew.
+const mostChanges = 10
 
 // finishOthers reports the objects that the input does not contain; hindrance is the
 // error of those that were to be deleted and were not.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
@@ -214,5 +215,54 @@ func TestGoneIsNotRecorded(t *testing.T) {
 	p := &Plan{Job: &Job{Live: m, Pruner: &pruner{memory: m}, Journal: unasked{t}}}
 	if err := p.writer(nil).deleteOne(t.Context(), surplus("ConfigMap", "old", ""), false); err != nil || len(m.log) == 0 {
 		t.Errorf("%q, %v", m.log, err)
+	}
+}
+
+// changing is a pruner whose member others change while it is deleted, each time but the last.
+type changing struct {
+	pruner
+	times int
+}
+
+func (c *changing) Delete(_ context.Context, item *Item, _ bool) error {
+	now := c.objects[item.Target.String()]
+	if was, _ := item.Planned.Live["data"].(int); item.Surplus.Recorded != fmt.Sprint(was) {
+		return fmt.Errorf("it is recorded as %q, and read as %d", item.Surplus.Recorded, was)
+	}
+	if c.times--; c.times < 0 {
+		return nil
+	}
+	next := c.times + 100
+	now["data"], now["metadata"] = next, map[string]any{"resourceVersion": fmt.Sprint(next)}
+	return fmt.Errorf("%w: conflict", ErrChanged)
+}
+
+// entered is a journal that keeps what the objects held that were entered, and how it ended.
+type entered struct{ log []string }
+
+func (e *entered) Begin(_ *Item, p apply.Planned) (func(map[string]any, error), error) {
+	e.log = append(e.log, fmt.Sprint(p.Live["data"]))
+	return func(_ map[string]any, err error) { e.log = append(e.log, fmt.Sprint(err)) }, nil
+}
+
+// TestRecordedAsDeleted: a member that others change after it was recorded is recorded anew before
+// its deletion is sent again; not without end.
+func TestRecordedAsDeleted(t *testing.T) {
+	for _, tt := range []struct {
+		times int
+		log   []string
+		err   error
+	}{
+		{0, []string{"1", "<nil>"}, nil},
+		{2, []string{"1", ErrChanged.Error() + ": conflict", "101", ErrChanged.Error() + ": conflict", "100", "<nil>"}, nil},
+		{100, nil, ErrChanged},
+	} {
+		m := &memory{objects: map[string]map[string]any{"configmap/old": {"data": 1, "metadata": map[string]any{"resourceVersion": "1"}}}}
+		j := &entered{}
+		p := &Plan{Job: &Job{Live: m, Pruner: &changing{pruner: pruner{memory: m}, times: tt.times}, Journal: j}}
+		err := p.writer(nil).deleteOne(t.Context(), surplus("ConfigMap", "old", ""), false)
+		if !errors.Is(err, tt.err) || tt.log != nil && !slices.Equal(j.log, tt.log) || tt.log == nil && len(j.log) != 2*(mostChanges+1) {
+			t.Errorf("%d changes: %q, %v", tt.times, j.log, err)
+		}
 	}
 }

@@ -230,9 +230,9 @@ func (d *deletions) Delete(ctx context.Context, item *run.Item, trial bool) erro
 		case !cluster.IsConflict(err) && !cluster.Uncertain(err) && !cluster.IsNotFound(err), try == tries:
 			return fmt.Errorf("%s: was not deleted: %w", item.Target, err)
 		}
-		obj, err := d.Live.Get(ctx, item.Target)
-		if err != nil {
-			return fmt.Errorf("%s: was not deleted: %w", item.Target, err)
+		obj, failed := d.Live.Get(ctx, item.Target)
+		if failed != nil {
+			return fmt.Errorf("%s: was not deleted: %w", item.Target, failed)
 		}
 		if obj == nil || apply.Deleting(obj) != nil {
 			return nil
@@ -244,6 +244,9 @@ func (d *deletions) Delete(ctx context.Context, item *run.Item, trial bool) erro
 		}
 		item.Own()
 		item.Planned.Live = obj
+		if item.Surplus.Recorded != "" && item.Surplus.Recorded != (object.Object{Value: obj}).ResourceVersion() {
+			return fmt.Errorf("%s: was not deleted: %w: %w", item.Target, run.ErrChanged, err)
+		}
 	}
 }
 

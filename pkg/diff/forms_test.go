@@ -54,10 +54,9 @@ func reportOf(t testing.TB, policy string, original, local, live any) diff.Repor
 	if err != nil {
 		t.Fatal(err)
 	}
-	meta, _ := merge.Lookup(live, merge.Path{merge.Named("metadata")}, nil)
 	plan := merge.Three(merge.Triple{
 		Original: original, Local: local, Live: live,
-		Owners: ownership.Parse(meta), Appliers: []string{"kubectl-client-side-apply"},
+		Owners: ownership.Of(live), Appliers: []string{"kubectl-client-side-apply"},
 	}, deployment, p, true)
 	return diff.Report{Object: "deployment.apps/web", Namespace: "prod", Local: local, Live: live, Plan: plan}
 }

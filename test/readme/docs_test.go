@@ -135,12 +135,12 @@ func TestWait(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range ready.Rows() {
+	for _, r := range ready.Rows {
 		if row := "| " + r.Kind + " | " + r.When + " |\n"; !strings.Contains(string(text), row) {
 			t.Errorf("docs/wait.md lacks %s", row)
 		}
 	}
-	for _, r := range ready.Troubles() {
+	for _, r := range ready.Troubles {
 		end := "after `--patience`"
 		if r.Final {
 			end = "at once"

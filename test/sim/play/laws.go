@@ -407,23 +407,17 @@ func (r *run) waits() bool {
 
 // obeys: what a server asks to be sent later is sent later.
 func (w *world) obeys(r *run) string {
-	until, early := map[string]time.Time{}, map[string]int{}
-	for _, x := range r.exchanges {
+	until, known := map[string]time.Time{}, map[string]int{}
+	for i, x := range r.exchanges {
 		key := fmt.Sprint(x.Verb, x.Resource, x.Name, x.DryRun)
 		if x.Verb == "create" {
 			key += string(x.body) // the URL has no name
 		}
-		if len(x.changes) > 0 || x.Verb == "delete" && x.code == 404 {
-			clear(early) // what was waited for is there, or gone
-		}
-		if x.at.Before(until[key]) {
-			if early[key]++; early[key] == 1 && (x.Verb == "watch" || x.Verb == "list" && r.waits()) {
-				continue // of what is waited for next, and the one read before a verdict
-			}
+		if x.at.Before(until[key]) && x.sent > known[key] {
 			return fmt.Sprintf("%s %s/%s: sent again %s too early", x.Verb, x.Resource, x.Name, until[key].Sub(x.at))
 		}
 		if x.pause > 0 {
-			until[key] = x.at.Add(x.pause)
+			until[key], known[key] = x.at.Add(x.pause), i
 		}
 	}
 	return ""

@@ -119,6 +119,11 @@ func (w *world) waited(r *run) string {
 	}
 	state, when := w.model.Object("deployments", "web"), time.Now()
 	for _, x := range r.exchanges {
+		if x.Resource == "deployments" && x.Verb == "list" {
+			if when = time.Now(); x.late > 0 {
+				when = x.at // the answer, which came later, shows the state of then
+			}
+		}
 		if i := slices.IndexFunc(x.changes, func(e model.Event) bool { return w.reverts(e, r) }); i >= 0 {
 			state, when = w.before(x.changes[i], "deployments", "web"), x.at
 			break

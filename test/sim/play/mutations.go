@@ -28,14 +28,16 @@ var Mutations = []Mutation{
 		{"internal/prune/delete.go", "\t\tcase err == nil:\n\t\t\td.report(left)", "\t\tcase err == nil, cluster.IsNotFound(err):\n\t\t\td.report(left)"}}},
 	{"DELETE ignores Retry-After", "prune,busy", []edit{
 		{"internal/cluster/object.go", "for pauses := (Pauses{Most: c.Patience()}); err != nil; {", "for pauses := (Pauses{}); err != nil; {"}}},
-	{"watches ignore Retry-After", "watch-busy", []edit{
-		{"internal/follow/follow.go", "cluster.Sleep(ctx, max(after, f.Every))", "cluster.Sleep(ctx, Pause)"}}},
+	{"watches and lists ignore Retry-After", "watch-busy", []edit{
+		{"internal/cluster/bound.go", "asked && req.Method == http.MethodGet {", "asked && req.Body != nil {"}}},
 	{"the write of a set's parent ignores Retry-After", "prune,busy", []edit{
 		{"internal/prune/set.go", "max(time.Duration(try+1)*100*time.Millisecond, asked)", "time.Duration(try+1)*100*time.Millisecond+0*asked"}}},
 	{"two runs: the parent is written over the other's", "prune,runs", []edit{
 		{"internal/prune/set.go", "\t\tp.ResourceVersion = apply.NoVersion\n\t}\n", "\t}\n\tp.ResourceVersion = \"\"\n"}}},
 	{"a member is deleted though it was marked since", "prune", []edit{
 		{"internal/prune/delete.go", "d.how.UID, d.how.ResourceVersion = d.member.UID, d.member.ResourceVersion", "d.how.UID = d.member.UID"}}},
+	{"undo restores what was planned, and not what was deleted", "record,prune,undo,our-name", []edit{
+		{"internal/prune/delete.go", "if d.recorded != \"\" &&", "if d.recorded == \"-\" &&"}}},
 	{"undo deletes what others have changed since", "undo", []edit{
 		{"internal/undo/created.go", "ResourceVersion: object.Object{Value: item.Planned.Live}.ResourceVersion()", "ResourceVersion: object.Object{}.ResourceVersion()"}}},
 	{"an interrupted run is not rolled back", "rollback", []edit{

@@ -21,6 +21,7 @@ type turn struct {
 	req  *http.Request
 	body []byte
 	model.Asked
+	sent  int // how many of the run's requests had been answered when it was sent
 	reply chan answer
 }
 
@@ -35,7 +36,7 @@ func (r *run) roundTrip(req *http.Request) (*http.Response, error) {
 	if err := req.Context().Err(); err != nil {
 		return nil, err
 	}
-	t := &turn{run: r, req: req, reply: make(chan answer, 1)}
+	t := &turn{run: r, req: req, sent: r.asked, reply: make(chan answer, 1)}
 	if req.Body != nil {
 		body, err := io.ReadAll(req.Body)
 		if err != nil {

@@ -26,7 +26,7 @@ func (m Maker) Triple(k schema.Kind, t *merge.Type) merge.Triple {
 	live := m.Edit(t, m.served(t, m.Edit(t, o)))
 	in.Live = named(o, live)
 	if m.one(4) {
-		in.Owners = ownership.Parse(map[string]any{"managedFields": m.owners(t, in.Live)})
+		in.Owners = ownership.Of(map[string]any{"metadata": map[string]any{"managedFields": m.owners(t, in.Live)}})
 		in.Appliers = []string{applier}
 	}
 	return in
