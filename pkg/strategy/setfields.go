@@ -3,22 +3,8 @@ package strategy
 import (
 	"slices"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
-	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
-
-// setFields lists the fields (scalars, atomic values, objects) that live has by a manager's
-// write, by managedFields, and that local lacks. Entries are reported already.
-func setFields(in Input, result any, reported []merge.Removal) []merge.Removal {
-	conf := ownership.Original(in.Triple.Live, ownership.Named(persons(in.Triple.Live)...), in.Schema)
-	if conf == nil {
-		return nil
-	}
-	s := in.set(result, reported)
-	s.look(in.Schema, nil, merge.Diff(conf, in.Triple.Local, in.Schema))
-	return s.found
-}
 
 // set is one search for fields that were set.
 type set struct {
@@ -79,16 +65,6 @@ func (s *set) add(p merge.Path, v any) {
 	}
 	owner := addedBy(s.Triple.Owners, p, isPerson)
 	s.found = append(s.found, merge.Removal{Path: p, Value: v, Cause: merge.CauseLive, Owner: owner})
-}
-
-// persons returns the managers in managedFields that are not part of the control plane.
-func persons(live any) (names []string) {
-	for _, e := range merge.At[[]any](merge.At[any](live, "metadata", "managedFields")) {
-		if name, _ := merge.At[any](e, "manager").(string); !schema.ControlPlane(name) {
-			names = append(names, name)
-		}
-	}
-	return names
 }
 
 // defaulted lists the fields that local sets to null, that may be null, and that have a

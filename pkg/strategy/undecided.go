@@ -14,7 +14,7 @@ import (
 // name an owner.
 func undecided(in Input, result any) []merge.Removal {
 	out := in.added(merge.Diff(in.Triple.Live, in.Triple.Local, in.Schema), isPerson)
-	out = append(out, setFields(in, result, out)...)
+	out = append(out, in.foreignFields(result, out, isPerson)...)
 	merge.SortByPath(out, func(r merge.Removal) merge.Path { return r.Path })
 	return out
 }
