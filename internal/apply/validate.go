@@ -104,6 +104,8 @@ func (p *Planner) Mistyped(s Subject, typ *merge.Type, before any) error {
 			text += ": encode it" + inPlain(w.Path)
 		case w.Want == "a list":
 			text += `: begin each entry with "-"`
+		case w.Want == "a mapping":
+			text += ": write its fields below it, as in name: web"
 		case redact.IsSecretKind(s.Group(), s.Kind()) && strings.HasPrefix(w.Fix, `"`):
 			text += ": quote it"
 		case !redact.IsSecretKind(s.Group(), s.Kind()):

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -45,14 +46,20 @@ func (e *env) reach() (reached, error) {
 }
 
 // existing adds the valid names to an error about a context, cluster or user that is not in
-// the kubeconfig.
+// the kubeconfig. A context of a cluster that is not there is an error, too.
+//
+// Unlike kubectl: which connects to localhost then.
 func (e *env) existing(err error) error {
-	if err == nil {
-		return nil
-	}
 	config, bad := e.flags.ToRawKubeConfigLoader().RawConfig()
 	if bad != nil {
 		return err
+	}
+	name := cmp.Or(*e.flags.Context, config.CurrentContext)
+	if c := config.Contexts[name]; err == nil && c != nil && config.Clusters[c.Cluster] == nil && *e.flags.ClusterName+*e.flags.APIServer == "" {
+		return fmt.Errorf("kubeconfig: context %q: its cluster %q does not exist: correct it, or choose another with --context; there are: %s", name, c.Cluster, listed(slices.Sorted(maps.Keys(config.Clusters))))
+	}
+	if err == nil {
+		return nil
 	}
 	for _, f := range []struct {
 		flag  string

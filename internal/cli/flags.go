@@ -312,7 +312,8 @@ func (c *call) spelled(tied string) string {
 }
 
 // swallowed returns the error of a flag that has taken the next flag for its value, since its own
-// is missing: --recreate --live x. nil if none has.
+// is missing: --recreate --live x; or the rest of a longer one that has one dash: -output=yaml. nil
+// if none has.
 func swallowed(flags *pflag.FlagSet) (err error) {
 	flags.Visit(func(f *pflag.Flag) {
 		values := []string{f.Value.String()}
@@ -322,6 +323,12 @@ func swallowed(flags *pflag.FlagSet) (err error) {
 		i := slices.IndexFunc(values, func(v string) bool { return isFlag(flags, v) })
 		if i >= 0 && err == nil {
 			err = fmt.Errorf("--%s: its value is missing: %s, which follows it, is a flag", f.Name, values[i])
+		}
+		for _, v := range values {
+			rest, _, _ := strings.Cut(v, "=")
+			if long := nearestFlag(flags, f.Shorthand+rest); f.Shorthand != "" && len(rest) > 2 && strings.HasPrefix(long, f.Shorthand+rest) {
+				err = cmp.Or(err, fmt.Errorf("-%s%s: a flag of more than one letter has two dashes: --%s", f.Shorthand, rest, long))
+			}
 		}
 	})
 	return err

@@ -107,10 +107,11 @@ func flagError(cmd *cobra.Command, err error) error {
 	if r := reasonOf(err).name; r != "other" {
 		reason = r
 	}
-	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok && len(unknown.GetSpecifiedName()) > 1 {
-		if unknown.GetSpecifiedName() == "field" && strings.Contains(cmd.Use, "FIELD") {
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		name, _, _ := strings.Cut(cmp.Or(unknown.GetSpecifiedShortnames(), unknown.GetSpecifiedName()), "=") // -dry-run=client
+		if name == "field" && strings.Contains(cmd.Use, "FIELD") {
 			text += ": fields are arguments, as spec.replicas"
-		} else if near := nearestFlag(cmd, unknown.GetSpecifiedName()); near != "" {
+		} else if near := nearestFlag(cmd.Flags(), name); near != "" && len(name) > 1 {
 			text += fmt.Sprintf("; did you mean --%s?", near)
 		}
 	}
@@ -134,9 +135,9 @@ func wanted(text string) string {
 	return "must be a whole number"
 }
 
-func nearestFlag(cmd *cobra.Command, name string) string {
+func nearestFlag(flags *pflag.FlagSet, name string) string {
 	var names []string
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+	flags.VisitAll(func(f *pflag.Flag) {
 		if !f.Hidden {
 			names = append(names, f.Name)
 		}

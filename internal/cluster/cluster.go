@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"strings"
@@ -112,6 +113,8 @@ func (c *Cluster) Patience() time.Duration {
 
 var ofAnotherType = redact.Pattern(`error loading config file "(.*?)": json: cannot unmarshal (\w+) into Go struct field \w+\.(\S+) of type (\S+)$`)
 
+var noConfig = redact.Pattern(`error loading config file "(.*?)": (?:couldn't get version/kind|no kind ".*" is registered)`)
+
 func configError(err error) error {
 	if clientcmd.IsEmptyConfig(err) {
 		return fmt.Errorf("kubeconfig: no cluster is configured: set --kubeconfig, KUBECONFIG or --server, or work offline with --live FILE")
@@ -121,6 +124,12 @@ func configError(err error) error {
 	}
 	if m := ofAnotherType().FindStringSubmatch(err.Error()); m != nil {
 		return fmt.Errorf("kubeconfig: %s: %s: has the type %s, where %s is needed", m[1], m[3], m[2], m[4])
+	}
+	if errors.Is(err, io.EOF) { // the prompt of the client library
+		return errors.New("no credentials for the server: --token, --client-certificate or a user of a kubeconfig (--kubeconfig, --user) gives them")
+	}
+	if m := noConfig().FindStringSubmatch(err.Error()); m != nil {
+		return fmt.Errorf("kubeconfig: %s: is no kubeconfig: check the name after --kubeconfig, or in KUBECONFIG", m[1])
 	}
 	if errors.Is(err, fs.ErrNotExist) && clientcmd.IsConfigurationInvalid(err) {
 		return fmt.Errorf("kubeconfig: %w: correct the path there, or after the flag of that name", err)

@@ -235,16 +235,18 @@ type UnknownKindError struct {
 
 // Error names the kind, the apiVersion and what to do.
 func (e *UnknownKindError) Error() string {
-	meant := ""
+	meant, or := "", ""
 	switch {
 	case e.Near != "" && e.NearVersion == e.APIVersion:
 		meant = fmt.Sprintf(" (did you mean %s?)", e.Near)
 	case e.Near != "":
 		meant = fmt.Sprintf(" (did you mean apiVersion %s?)", e.NearVersion)
+	default:
+		or = ", and install its CustomResourceDefinition first if it has one"
 	}
 	in := "version"
 	if e.InGroup {
 		in = "group"
 	}
-	return fmt.Sprintf("no matches for kind %q in %s %q%s: check kind and apiVersion (kubectl api-resources lists them), and install its CustomResourceDefinition first if it has one", e.Kind, in, e.APIVersion, meant)
+	return fmt.Sprintf("no matches for kind %q in %s %q%s: check kind and apiVersion (kubectl api-resources lists them)%s", e.Kind, in, e.APIVersion, meant, or)
 }

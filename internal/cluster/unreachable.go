@@ -70,9 +70,9 @@ func (c *Cluster) unreachable(err error) error {
 	case errors.As(err, new(x509.UnknownAuthorityError)):
 		return &Unreachable{Lost: true, Setup: true, Text: fmt.Sprintf("server %s: its certificate is not signed by the authority that your kubeconfig trusts: check the server and certificate-authority there, or choose another with --context", host)}
 	case errors.Is(err, syscall.ECONNREFUSED) && host == withoutConfig:
-		return &Unreachable{Setup: true, Text: fmt.Sprintf("the connection to the server %s was refused - did you specify the right host or port? (no kubeconfig names a server: --kubeconfig, --context and --server choose it; --live FILE works without one)", host)}
+		return &Unreachable{Setup: true, Text: fmt.Sprintf("the connection to the server %s was refused - did you specify the right host or port? (no kubeconfig names a server: --kubeconfig, --context and --server choose it; merge and diff work without one, with --live FILE)", host)}
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return &Unreachable{Text: fmt.Sprintf("the connection to the server %s was refused - did you specify the right host or port? (--kubeconfig, --context and --server choose it; --live FILE works without one)", host)}
+		return &Unreachable{Text: fmt.Sprintf("the connection to the server %s was refused - did you specify the right host or port? (--kubeconfig, --context and --server choose it; merge and diff work without one, with --live FILE)", host)}
 	case errors.As(err, new(*net.DNSError)):
 		return &Unreachable{Text: fmt.Sprintf("server %s: its name cannot be resolved: check the server in your kubeconfig, and the network", host)}
 	case timedOut(err):

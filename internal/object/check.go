@@ -57,6 +57,9 @@ func (o Object) Check() error {
 	if strings.Count(o.APIVersion(), "/") > 1 {
 		return fail("apiVersion", fmt.Sprintf("%q is not group/version", o.APIVersion()))
 	}
+	if o.Kind() == "List" && o.APIVersion() == "v1" {
+		return fail("items", "is not set; it has the objects of a List")
+	}
 	switch v := o.Value["metadata"].(type) {
 	case nil:
 		for _, key := range slices.Sorted(maps.Keys(o.Value)) {
@@ -85,6 +88,9 @@ func (o Object) checkMeta(meta map[string]any, fail func(path, what string) erro
 			return fail("metadata.generateName", "cannot use generate name with merge: an object without a name of its own cannot be found again; set metadata.name, or use `kubectl create`")
 		}
 		return fail("metadata.name", "is not set; every object needs a name")
+	}
+	if strings.Contains(o.Name(), "{{") {
+		return fail("metadata.name", "is a template's, as Helm's charts have them: render it first (helm template CHART | kubectl merge -f -)")
 	}
 	for _, key := range []string{"labels", "annotations"} {
 		m, ok := meta[key].(map[string]any)

@@ -186,7 +186,7 @@ func (d *decoder) parse(text []byte, line int) (*yamldoc.Document, error) {
 }
 
 // ErrOther is the error of a file that is something else.
-var ErrOther = errors.New("is neither a plan nor a record of a run: it must have kind: " + Kind)
+var ErrOther = errors.New("is neither a plan nor a record of a run")
 
 // top reads the parts around the objects and, if they are asked for, the objects.
 func (d *decoder) top(text []byte, objects bool) (*Document, error) {

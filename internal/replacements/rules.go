@@ -72,7 +72,7 @@ func (p *parser) document(v any) {
 			return
 		}
 		at = "replacements"
-		if _, ok := m["kind"]; !ok {
+		if m["kind"] == nil && m["resources"] == nil { // a kustomization needs no kind
 			p.known(m, "", []string{"replacements"})
 		}
 	}

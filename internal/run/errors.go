@@ -155,7 +155,7 @@ func (h Hindrance) pruning() Hindrance {
 }
 
 // Held joins a *NotReached for each item that a dry run shows as written or deleted and that a run
-// would not touch because of conflicts. nil if there are none.
+// would not touch because of errors of others, or of conflicts. nil if there are none.
 func (p *Plan) Held() error {
 	var errs []error
 	p.waiting(func(item *Item, h Hindrance) {
@@ -172,16 +172,19 @@ func (p *Plan) Waiting() map[*Item]bool {
 	return found
 }
 
-// waiting calls each for every item that would be written or deleted, were there no conflicts.
+// waiting calls each for every item that would be written or deleted, were there no errors and conflicts.
 func (p *Plan) waiting(each func(*Item, Hindrance)) {
 	wait := func(items []*Item, h Hindrance) {
 		for _, item := range items {
-			if item.writes() || item.Action() == apply.Delete {
+			if item.Err == nil && (item.writes() || item.Action() == apply.Delete) {
 				each(item, h)
 			}
 		}
 	}
-	if h, held := conflicting(p.Items, (*Item).conflicts); held && !p.Partial {
+	switch h, held := conflicting(p.Items, (*Item).conflicts); {
+	case p.Failed() != nil:
+		wait(p.Items, Hindrance{})
+	case held && !p.Partial:
 		wait(p.Items, h)
 	}
 	if h, held := conflicting(p.Items, (*Item).held); held {

@@ -19,7 +19,10 @@ func (p *parser) parseValue(parent int) (*node, error) {
 		return nil, err
 	}
 	p.blanks()
-	if p.colon() {
+	switch {
+	case p.colon() && p.lineStart > start:
+		return nil, p.fail(p.pos, "indented deeper than the line before, which has a value: begin both in the same column")
+	case p.colon():
 		return nil, p.fail(p.pos, "a second \": \" on one line; quote the value")
 	}
 	return n, nil
@@ -98,7 +101,7 @@ func (p *parser) content(parent, col int) (*node, error) {
 		return n, nil
 	}
 	if p.lineStart != line {
-		return nil, p.fail(start, "%s", keyOnOneLine(p.src[start:], start == line))
+		return nil, p.fail(start, "%s", noKey(p.src[start:], start == line))
 	}
 	return p.mapping(col, n)
 }

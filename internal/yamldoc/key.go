@@ -21,23 +21,15 @@ func (p *parser) key(parent int) (*node, error) {
 
 const conflictMarker = "a conflict marker, as git leaves them: settle the conflict first"
 
-// keyOnOneLine returns the error of a key that goes on in another line.
-func keyOnOneLine(text string, startsLine bool) string {
-	if startsLine && isMarker(text) {
-		return conflictMarker
-	}
-	return "a key must stand on one line"
-}
-
 // noKey returns the error of a text that is no entry of a mapping.
 func noKey(text string, startsLine bool) string {
 	if startsLine && isMarker(text) {
 		return conflictMarker
 	}
 	if line, _, _ := strings.Cut(text, "\n"); strings.Contains(line, ":") {
-		return "expected a key and a colon (a space has to follow the colon)"
+		return "expected a key, a colon and a space (a space has to follow the colon)"
 	}
-	return "expected a key and a colon"
+	return "expected a key, a colon and a space, as in name: web"
 }
 
 // keyed makes the entry for a key, and steps over its colon.
