@@ -153,14 +153,22 @@ func (c *call) advised() error {
 	return nil
 }
 
-// spaced catches --dry-run client, which pflag reads as --dry-run and an argument, and --wait all.
+// spaced catches --dry-run client, which pflag reads as --dry-run and an argument, --wait all, and
+// a flag from a text whose hyphens have become a dash.
 func (c *call) spaced() error {
+	if i := slices.IndexFunc(c.args, func(arg string) bool { return strings.HasPrefix(arg, "–") || strings.HasPrefix(arg, "—") }); i >= 0 {
+		return fmt.Errorf("%q begins with a dash that is no hyphen, as texts have it: type two hyphens", c.args[i])
+	}
 	for _, f := range c.rows {
 		if f.bare == "" || f.words == nil || !c.given(f.name) {
 			continue
 		}
-		if i := slices.IndexFunc(c.args, func(arg string) bool { return f.among(arg) == nil }); i >= 0 {
-			return fmt.Errorf("unexpected argument %q; did you mean `--%s=%s`?", c.args[i], f.name, c.args[i])
+		for _, arg := range c.args {
+			if bad := f.among(arg); bad == nil {
+				return fmt.Errorf("unexpected argument %q; did you mean `--%s=%s`?", arg, f.name, arg)
+			} else if _, err := time.ParseDuration(arg); err == nil && f.name == "wait" {
+				return bad
+			}
 		}
 	}
 	return nil
@@ -195,10 +203,7 @@ func (f *flagRow) check(c *call, flag *pflag.Flag) error {
 		text = meant
 		_ = flag.Value.Set(text) // it takes any text
 	}
-	least := 0
-	if f.name == "concurrency" {
-		least = 1
-	}
+	least := map[string]int{"concurrency": 1}[f.name]
 	switch at := f.flagValue(c).(type) {
 	case *int:
 		if *at < least {
@@ -226,11 +231,7 @@ func (f *flagRow) meant(text string) string {
 
 // among returns an error unless a text is one of the flag's words.
 func (f *flagRow) among(text string) error {
-	var words []string
-	for _, word := range f.words() {
-		word, _, _ = strings.Cut(word, "\t")
-		words = append(words, word)
-	}
+	words := each(f.words(), func(word string) string { return strings.Split(word, "\t")[0] })
 	if slices.Contains(words, text) {
 		return nil
 	}

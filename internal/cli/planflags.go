@@ -120,7 +120,7 @@ func (c *call) readRules(ctx context.Context) (schema.Rules, error) {
 	}
 	rules, err := schema.ParseRules(text)
 	if err != nil {
-		return nil, fmt.Errorf("--rules %s: %w", c.rules, err)
+		return nil, errors.Join(each(leaves(err), func(one error) error { return fmt.Errorf("--rules %s: %w", c.rules, one) })...)
 	}
 	return rules, nil
 }

@@ -83,6 +83,7 @@ var spelled = sync.OnceValue(func() []spelling {
 		{regexp.MustCompile(`^(invalid Kustomization: )json: cannot unmarshal \w+ into Go struct field \w+\.(\S+) of type \[\]\S+$`), `$1$2: must be a list: begin each entry with "-"`},
 		{regexp.MustCompile(`(?s)^decoding .*: (invalid character .*|json: .*)$`), "patchesJson6902: a patch is not a list of operations in JSON: $1"},
 		{regexp.MustCompile(`(?s)^evalsymlink failure on '.*\n.*`), "patchesStrategicMerge: an entry is neither a file nor YAML: correct it, or write it as one of patches"},
+		{regexp.MustCompile(`^evalsymlink failure on '[^']*/([^/']+)' : lstat [^:]*: no such file or directory`), "$1: there is no such file: add it, or take the entry out"},
 		{regexp.MustCompile(`evalsymlink failure on '[^']*' : lstat [^:]*: no such file or directory`), "there is no such file: add it, or take the entry out"},
 		{regexp.MustCompile(`(?s)^loading KV pairs: literal sources .*`), "literals of a generator: an entry is not written as KEY=VALUE: correct it"},
 		{regexp.MustCompile(`^Unexpected kind: (\S*)$`), "patches: an entry has the op $1: write add, remove, replace, move, copy or test"},
