@@ -68,7 +68,7 @@ func (d *deletion) do(ctx context.Context) error {
 			return err // it is unchanged: another component refused it
 		}
 		if d.recorded != "" && d.member.ResourceVersion != d.recorded {
-			return fmt.Errorf("%w: %w", run.ErrChanged, err)
+			return fmt.Errorf("%w: %v", run.ErrChanged, err) // and so it was not deleted
 		}
 		pause(ctx, min(try, 5), nil) // Delete has waited as long as it was asked to
 	}

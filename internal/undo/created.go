@@ -245,7 +245,7 @@ func (d *deletions) Delete(ctx context.Context, item *run.Item, trial bool) erro
 		item.Own()
 		item.Planned.Live = obj
 		if item.Surplus.Recorded != "" && item.Surplus.Recorded != (object.Object{Value: obj}).ResourceVersion() {
-			return fmt.Errorf("%s: was not deleted: %w: %w", item.Target, run.ErrChanged, err)
+			return fmt.Errorf("%s: was not deleted: %w: %v", item.Target, run.ErrChanged, err)
 		}
 	}
 }
