@@ -181,9 +181,10 @@ func (w *world) ended(r *run) string {
 	return ""
 }
 
-// covered: the set's parent lists the kinds of all members, so that each is found.
+// covered: the set's parent lists the kinds of all members, so that each is found. Not where a run
+// is killed beside another one (docs/prune.md).
 func (w *world) covered(r *run) string {
-	if !w.Prune {
+	if !w.Prune || w.Has("runs") && slices.ContainsFunc(w.runs, func(r *run) bool { return r.dead }) {
 		return ""
 	}
 	lists := ""
