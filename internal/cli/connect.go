@@ -58,9 +58,6 @@ func (e *env) existing(err error) error {
 	if c := config.Contexts[name]; err == nil && c != nil && config.Clusters[c.Cluster] == nil && *e.flags.ClusterName+*e.flags.APIServer == "" {
 		return fmt.Errorf("kubeconfig: context %q: its cluster %q does not exist: correct it, or choose another with --context; there are: %s", name, c.Cluster, listed(slices.Sorted(maps.Keys(config.Clusters))))
 	}
-	if err == nil {
-		return nil
-	}
 	for _, f := range []struct {
 		flag  string
 		value *string
@@ -70,7 +67,7 @@ func (e *env) existing(err error) error {
 		{"cluster", e.flags.ClusterName, slices.Sorted(maps.Keys(config.Clusters))},
 		{"user", e.flags.AuthInfoName, slices.Sorted(maps.Keys(config.AuthInfos))},
 	} {
-		if f.value == nil || *f.value == "" || len(f.names) == 0 || slices.Contains(f.names, *f.value) {
+		if err == nil || f.value == nil || *f.value == "" || len(f.names) == 0 || slices.Contains(f.names, *f.value) {
 			continue
 		}
 		return fmt.Errorf("%w: --%s must be one of: %s", err, f.flag, listed(f.names))

@@ -116,25 +116,21 @@ var ofAnotherType = redact.Pattern(`error loading config file "(.*?)": json: can
 var noConfig = redact.Pattern(`error loading config file "(.*?)": (?:couldn't get version/kind|no kind ".*" is registered)`)
 
 func configError(err error) error {
-	if clientcmd.IsEmptyConfig(err) {
-		return fmt.Errorf("kubeconfig: no cluster is configured: set --kubeconfig, KUBECONFIG or --server, or work offline with --live FILE")
-	}
-	if strings.Contains(err.Error(), "'proxy-url'") { // the error contains the URL with its password
+	other, none := ofAnotherType().FindStringSubmatch(err.Error()), noConfig().FindStringSubmatch(err.Error())
+	switch missing := errors.Is(err, fs.ErrNotExist); {
+	case clientcmd.IsEmptyConfig(err):
+		return errors.New("kubeconfig: no cluster is configured: set --kubeconfig, KUBECONFIG or --server, or work offline with --live FILE")
+	case strings.Contains(err.Error(), "'proxy-url'"): // the error contains the URL with its password
 		return errors.New("kubeconfig: proxy-url: is no URL of a proxy: it must begin with http, https or socks5, and what is special in its user and password must be percent-encoded")
-	}
-	if m := ofAnotherType().FindStringSubmatch(err.Error()); m != nil {
-		return fmt.Errorf("kubeconfig: %s: %s: has the type %s, where %s is needed", m[1], m[3], m[2], m[4])
-	}
-	if errors.Is(err, io.EOF) { // the prompt of the client library
+	case other != nil:
+		return fmt.Errorf("kubeconfig: %s: %s: has the type %s, where %s is needed", other[1], other[3], other[2], other[4])
+	case errors.Is(err, io.EOF): // the prompt of the client library
 		return errors.New("no credentials for the server: --token, --client-certificate or a user of a kubeconfig (--kubeconfig, --user) gives them")
-	}
-	if m := noConfig().FindStringSubmatch(err.Error()); m != nil {
-		return fmt.Errorf("kubeconfig: %s: is no kubeconfig: check the name after --kubeconfig, or in KUBECONFIG", m[1])
-	}
-	if errors.Is(err, fs.ErrNotExist) && clientcmd.IsConfigurationInvalid(err) {
+	case none != nil:
+		return fmt.Errorf("kubeconfig: %s: is no kubeconfig: check the name after --kubeconfig, or in KUBECONFIG", none[1])
+	case missing && clientcmd.IsConfigurationInvalid(err):
 		return fmt.Errorf("kubeconfig: %w: correct the path there, or after the flag of that name", err)
-	}
-	if errors.Is(err, fs.ErrNotExist) {
+	case missing:
 		return fmt.Errorf("kubeconfig: %w: check the name after --kubeconfig, or in KUBECONFIG", err)
 	}
 	return fmt.Errorf("kubeconfig: %w", err)

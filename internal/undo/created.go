@@ -203,8 +203,9 @@ func (d *deletions) Begin(ctx context.Context, _ *run.Plan) error {
 	return nil
 }
 
-// End writes nothing.
-func (d *deletions) End(context.Context, *run.Plan) error { return nil }
+// End does what Begin does: a run beside this one may have taken kinds off a parent before their
+// objects were there.
+func (d *deletions) End(ctx context.Context, p *run.Plan) error { return d.Begin(ctx, p) }
 
 // waits reports the finalizers of an object that is being deleted.
 func (d *deletions) waits(t cluster.Target, obj map[string]any) {

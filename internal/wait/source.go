@@ -151,13 +151,23 @@ func (s source) run(ctx context.Context, api *cluster.Cluster, keep func(map[str
 	(&follow.Follower{API: api, Source: s.Source, Keep: keep, Send: send, Every: polling, Silence: silence}).Run(ctx)
 }
 
-// confirm reads all sources that have not just been read. If all objects are ready, it reads only
-// these, otherwise also what shows why they are not. What cannot be read keeps its known state.
+// confirm reads all sources that have not just been read, and all of them if that took long, since
+// a server asks to be read later. If all objects are ready, it reads only these, otherwise
+// also what shows why they are not. What cannot be read keeps its known state.
 func (b *board) confirm(ctx context.Context, all []source) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), detailTime)
 	defer cancel()
-	ready := b.end() == allReady
-	all = slices.DeleteFunc(slices.Clone(all), func(s source) bool { return b.read[s.Watching] || ready && s.Names == nil })
+	ready, begun := b.end() == allReady, time.Now()
+	all = slices.DeleteFunc(slices.Clone(all), func(s source) bool { return ready && s.Names == nil })
+	b.readAll(ctx, slices.DeleteFunc(slices.Clone(all), func(s source) bool { return b.read[s.Watching] }))
+	if time.Since(begun) > time.Second {
+		b.readAll(ctx, all)
+	}
+	b.judgeAll(time.Now())
+}
+
+// readAll reads sources at once.
+func (b *board) readAll(ctx context.Context, all []source) {
 	updates, errs := make([]update, len(all)), make([]error, len(all))
 	var group sync.WaitGroup
 	for i, s := range all {
@@ -172,7 +182,6 @@ func (b *board) confirm(ctx context.Context, all []source) {
 			b.take(u, time.Now())
 		}
 	}
-	b.judgeAll(time.Now())
 }
 
 // keep reduces an object to the fields that the board needs; nil for a kind that the board ignores.

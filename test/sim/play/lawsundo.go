@@ -140,11 +140,14 @@ func (w *world) waited(r *run) string {
 	return ""
 }
 
-// lacks reports whether an object of a run's file does not exist, which a wait is for, too.
+// lacks reports whether an object of a run's file does not exist, or was deleted meanwhile, which a
+// wait is for, too.
 func (w *world) lacks(r *run) bool {
 	return r.step.Verb == "awaits" && slices.ContainsFunc(w.Files[r.step.File], func(ref string) bool {
 		resource, name := split(ref)
-		return w.model.Object(resource, name) == nil
+		return w.model.Object(resource, name) == nil || slices.ContainsFunc(w.model.History()[r.from:], func(e model.Event) bool {
+			return e.Type == model.Deleted && refOf(e.Resource, e.Meta().GetName()) == ref
+		})
 	})
 }
 
