@@ -203,7 +203,10 @@ func (f *flagRow) check(c *call, flag *pflag.Flag) error {
 		text = meant
 		_ = flag.Value.Set(text) // it takes any text
 	}
-	least := map[string]int{"concurrency": 1}[f.name]
+	least := 0
+	if f.name == "concurrency" {
+		least = 1
+	}
 	switch at := f.flagValue(c).(type) {
 	case *int:
 		if *at < least {
@@ -327,7 +330,10 @@ func swallowed(flags *pflag.FlagSet) (err error) {
 		}
 		for _, v := range values {
 			rest, _, _ := strings.Cut(v, "=")
-			if long := nearestFlag(flags, f.Shorthand+rest); f.Shorthand != "" && len(rest) > 2 && strings.HasPrefix(long, f.Shorthand+rest) {
+			if f.Shorthand == "" || len(rest) < 3 || strings.ContainsAny(rest, "./") {
+				continue // no flag begins so, and finding the nearest takes time
+			}
+			if long := nearestFlag(flags, f.Shorthand+rest); strings.HasPrefix(long, f.Shorthand+rest) {
 				err = cmp.Or(err, fmt.Errorf("-%s%s: a flag of more than one letter has two dashes: --%s", f.Shorthand, rest, long))
 			}
 		}

@@ -69,7 +69,7 @@ var reasons = []reason{
 	{name: "forbidden", is: status(http.StatusForbidden)},
 	{name: "changed-meanwhile", is: status(http.StatusConflict), wait: true, next: toRepeat},
 	{name: "server-error", is: anError(func(r *cluster.Refusal) bool {
-		return r.Code == http.StatusTooManyRequests || r.Code >= http.StatusInternalServerError
+		return cluster.Busy(r.Code)
 	}), wait: true, next: toRepeat},
 	{name: "connection-setup", is: anError(func(u *cluster.Unreachable) bool { return u.Setup })},
 	{name: "unreachable", is: anError[*cluster.Unreachable](), wait: true, next: toRepeat},

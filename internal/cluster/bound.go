@@ -80,7 +80,7 @@ func (b *bounded) RoundTrip(req *http.Request) (*http.Response, error) {
 		if time.Duration(s) > maxPause/time.Second {
 			resp.Header.Del("Retry-After")
 		} else {
-			if req.Method == http.MethodGet && (resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode >= http.StatusInternalServerError) {
+			if req.Method == http.MethodGet && Busy(resp.StatusCode) {
 				b.later.Store(req.URL.Path, time.Now().Add(time.Duration(s)*time.Second))
 			}
 			if pause, ok := req.Context().Value(pauseKey{}).(*time.Duration); ok {

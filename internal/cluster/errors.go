@@ -100,11 +100,15 @@ func IsForbidden(err error) bool { return refused(err, http.StatusForbidden) }
 // RetryAfter returns how long the server asked to wait before the request is sent again (429 and
 // 5xx with Retry-After); false if it did not.
 func RetryAfter(err error) (time.Duration, bool) {
-	var r *Refusal
-	if !errors.As(err, &r) || r.Pause == 0 || r.Code != http.StatusTooManyRequests && r.Code < http.StatusInternalServerError {
-		return 0, false
+	if r, ok := errors.AsType[*Refusal](err); ok && r.Pause != 0 && Busy(r.Code) {
+		return r.Pause, true
 	}
-	return r.Pause, true
+	return 0, false
+}
+
+// Busy reports whether a status code is that of a server that may answer later: 429 or 5xx.
+func Busy(code int) bool {
+	return code == http.StatusTooManyRequests || code >= http.StatusInternalServerError
 }
 
 // IsRefusal reports whether the server responded with an error.
@@ -263,7 +267,7 @@ func way(code int, message string) string {
 		return ": the caBundle in that webhook's configuration is not a certificate: fix it there, or have its injector do so"
 	case strings.HasPrefix(message, "duplicate nodePort"):
 		return ": two ports of the Service ask for it: give one of them another"
-	case code == http.StatusTooManyRequests, code >= http.StatusInternalServerError:
+	case Busy(code):
 		return ": try again"
 	}
 	return ""

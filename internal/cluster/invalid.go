@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 )
 
 // invalid returns one line with all causes: field, value if it is short and not secret, reason.
@@ -157,7 +159,7 @@ func (r *Refusal) remedy() string {
 	}
 	switch {
 	case states(func(text string) bool { return strings.Contains(text, "{{") }):
-		return ": {{ }} is a template's, as Helm's charts have them: render it first (helm template CHART | kubectl merge -f -)"
+		return ": {{ }} " + object.Unrendered
 	case states(allocated.MatchString) && r.For == Undoing:
 		return ": another Service has it by now (kubectl get services -A shows which): free it there, and undo again; --partial undoes the other objects"
 	case states(allocated.MatchString):

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"net/url"
 	"strings"
 	"syscall"
@@ -46,8 +45,7 @@ func TooSlow(err error) bool {
 // was no response, or one with 5xx or 429, which a gateway may send although the server has
 // executed the request.
 func Uncertain(err error) bool {
-	code := Code(err)
-	return Unanswered(err) || code >= http.StatusInternalServerError || code == http.StatusTooManyRequests || errors.Is(err, context.Canceled)
+	return Unanswered(err) || Busy(Code(err)) || errors.Is(err, context.Canceled)
 }
 
 // withoutConfig is the server that client-go assumes where no kubeconfig names one.

@@ -93,8 +93,8 @@ var (
 
 // Run lists and watches until ctx ends. A version too old to continue from, a silent watch, or a
 // server that comes back leads to a new list. If the user may not watch, or the watch sends nothing
-// or no events, it lists repeatedly. If the user may not list, it reads the objects one by one. A
-// server that asks to wait is obeyed. Run returns early if it follows all objects of a kind, and
+// or no events, it lists repeatedly. If the user may not list, it reads the objects one by one. The API
+// obeys a server that asks to wait. Run returns early if it follows all objects of a kind, and
 // this user may not list them.
 //
 // Rules: https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes.

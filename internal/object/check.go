@@ -26,6 +26,9 @@ func (o Object) With(value any) (Object, error) {
 	return o, o.Check()
 }
 
+// Unrendered is what an error says of {{ }}.
+const Unrendered = "is a template's, as Helm's charts have them: render it first (helm template CHART | kubectl merge -f -)"
+
 // FieldError describes the fault of one field, because of which an object cannot be one of the API.
 type FieldError struct {
 	Object Object
@@ -90,7 +93,7 @@ func (o Object) checkMeta(meta map[string]any, fail func(path, what string) erro
 		return fail("metadata.name", "is not set; every object needs a name")
 	}
 	if strings.Contains(o.Name(), "{{") {
-		return fail("metadata.name", "is a template's, as Helm's charts have them: render it first (helm template CHART | kubectl merge -f -)")
+		return fail("metadata.name", Unrendered)
 	}
 	for _, key := range []string{"labels", "annotations"} {
 		m, ok := meta[key].(map[string]any)

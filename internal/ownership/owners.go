@@ -25,10 +25,11 @@ type ownerEntry struct {
 	fields map[string]any
 }
 
-func parse(metadata any) *owners {
-	o := &owners{}
-	for _, e := range merge.At[[]any](metadata, "managedFields") {
-		m := merge.At[map[string]any](e)
+// Of reads the owners of an object from its managedFields, as the API writes them. It returns nil
+// where there are none, or where none can be read: then nothing is known of owners.
+func Of(obj any) merge.Owners {
+	o, is := &owners{}, merge.At[map[string]any](obj)
+	for _, m := range merge.MapsAt(is, "metadata", "managedFields") {
 		fields, ok := m["fieldsV1"].(map[string]any)
 		if !ok {
 			continue
@@ -47,18 +48,7 @@ func parse(metadata any) *owners {
 	sort.SliceStable(o.entries, func(i, j int) bool {
 		return o.entries[i].owner.Time.After(o.entries[j].owner.Time)
 	})
-	return o
-}
-
-// Of reads the owners of an object from its managedFields, as the API writes them. It returns nil
-// where there are none, or where none can be read: then nothing is known of owners.
-func Of(obj any) merge.Owners {
-	m, _ := obj.(map[string]any)
-	o := parse(m["metadata"])
-	if o == nil {
-		return nil
-	}
-	o.partial = o.partial || o.version != nil && o.version != m["apiVersion"]
+	o.partial = o.partial || o.version != nil && o.version != is["apiVersion"]
 	return o
 }
 

@@ -197,7 +197,7 @@ func (p *parser) advise(c chunk, err error) error {
 	case bytes.Contains(c.text, []byte("{{")) && p.edited:
 		return fmt.Errorf("%w: {{ }} is a template's, as Helm's charts have them: no value of live can be written into it: edit the chart's values or templates", err)
 	case bytes.Contains(c.text, []byte("{{")):
-		return fmt.Errorf("%w: {{ }} is a template's, as Helm's charts have them: render it first (helm template CHART | kubectl merge -f -)", err)
+		return fmt.Errorf("%w: {{ }} %s", err, object.Unrendered)
 	case comment >= 0:
 		*bad = SyntaxError{Document: bad.Document, Line: line(comment), What: "JSON has no comments: remove what // or /* begins"}
 	case dashes != nil && line(dashes[0]) <= bad.Line:

@@ -220,8 +220,7 @@ func (s *set) add(p merge.Path, v any) {
 	if now, ok := s.result.Lookup(p); !ok || now == nil {
 		return // it is removed: another variant displaces it
 	}
-	owner := addedBy(s.Triple.Owners, p, isPerson)
-	s.found = append(s.found, merge.Removal{Path: p, Value: v, Cause: merge.CauseLive, Owner: owner})
+	s.found = append(s.found, merge.Removal{Path: p, Value: v, Cause: merge.CauseLive})
 }
 
 // defaulted lists the fields that local sets to null, that may be null, and that have a
