@@ -32,6 +32,8 @@ type Request struct {
 	// none. Unless the request is pinned, the server refuses it with 409 Conflict once the
 	// object has another.
 	Version string
+
+	UID string // of that object
 }
 
 // NoVersion is a resourceVersion that no object has: a server-side apply bound to it creates an
@@ -45,7 +47,8 @@ const NoVersion = "1"
 // It is an error if live has no resourceVersion to bind to, as a write could replace
 // another manager's. The error does not name the object.
 func (p Planned) Request(pinned bool) (Request, error) {
-	r := Request{Version: object.Object{Value: p.Live}.ResourceVersion()}
+	live := object.Object{Value: p.Live}
+	r := Request{Version: live.ResourceVersion(), UID: live.UID()}
 	var body any
 	switch {
 	case p.Action == Nothing:
@@ -53,7 +56,7 @@ func (p Planned) Request(pinned bool) (Request, error) {
 	case p.Action == Change && !pinned && r.Version == "":
 		return r, errUnbound
 	case p.Applying != nil && p.Applying.Owners == nil:
-		at, uid := r.Version, object.Object{Value: p.Live}.UID()
+		at, uid := r.Version, r.UID
 		if p.Action == Create {
 			at, uid = NoVersion, ""
 		}

@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
@@ -28,14 +29,7 @@ type OtherSet struct {
 
 // Error names both sets, and says how to move the object.
 func (e *OtherSet) Error() string {
-	other, from := "another set ("+e.ID+")", e.ID
-	if e.Name != "" {
-		other = e.Name
-	}
-	if e.From != "" {
-		from = e.From
-	}
-	missing := ""
+	other, from, missing := cmp.Or(e.Name, "another set ("+e.ID+")"), cmp.Or(e.From, e.ID), ""
 	if e.New {
 		missing = "no such set exists yet: correct its name or, "
 	}

@@ -153,21 +153,24 @@ func (s source) run(ctx context.Context, api *cluster.Cluster, keep func(map[str
 
 // confirm reads all sources that have not just been read, and all of them if that took long, since
 // a server asks to be read later. If all objects are ready, it reads only these, otherwise
-// also what shows why they are not. What cannot be read keeps its known state.
+// also what shows why they are not. What cannot be read keeps its known state, which is noted.
 func (b *board) confirm(ctx context.Context, all []source) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), detailTime)
 	defer cancel()
 	ready, begun := b.end() == allReady, time.Now()
 	all = slices.DeleteFunc(slices.Clone(all), func(s source) bool { return ready && s.Names == nil })
-	b.readAll(ctx, slices.DeleteFunc(slices.Clone(all), func(s source) bool { return b.read[s.Watching] }))
+	unread := b.readAll(ctx, slices.DeleteFunc(slices.Clone(all), func(s source) bool { return b.read[s.Watching] }))
 	if time.Since(begun) > time.Second {
-		b.readAll(ctx, all)
+		unread = b.readAll(ctx, all)
+	}
+	for _, u := range unread {
+		b.take(u, time.Now())
 	}
 	b.judgeAll(time.Now())
 }
 
-// readAll reads sources at once.
-func (b *board) readAll(ctx context.Context, all []source) {
+// readAll reads sources at once, and returns a note for each of objects that could not be read.
+func (b *board) readAll(ctx context.Context, all []source) (unread []update) {
 	updates, errs := make([]update, len(all)), make([]error, len(all))
 	var group sync.WaitGroup
 	for i, s := range all {
@@ -178,10 +181,14 @@ func (b *board) readAll(ctx context.Context, all []source) {
 	}
 	group.Wait()
 	for i, u := range updates {
-		if errs[i] == nil && u.Whole {
+		switch {
+		case errs[i] == nil && u.Whole:
 			b.take(u, time.Now())
+		case errs[i] != nil && u.source.Names != nil && !follow.Refused(errs[i]):
+			unread = append(unread, update{note: u.source.Plural + " could not be read again: " + errs[i].Error() + ": what is reported was read before"})
 		}
 	}
+	return unread
 }
 
 // keep reduces an object to the fields that the board needs; nil for a kind that the board ignores.

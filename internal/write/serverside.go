@@ -91,15 +91,15 @@ func (e *Different) Error() string {
 }
 
 // verify returns a *Different if obj, the server's dry-run result of a plan, loses or changes a
-// value of live that the plan keeps, or keeps one that the plan removes. Values that the server
-// adds, or resets to live's, are accepted as in any write. nil: neither.
+// value of live that the plan keeps. Values that the server adds, or resets to live's, are accepted
+// as in any write, and those that it restores are reported (Result.Restored). nil: neither.
 func verify(p apply.Planned, obj map[string]any) error {
 	if p.Live == nil || p.Final == nil {
 		return nil
 	}
 	want, is := bare(p, p.Final), bare(p, obj)
 	owners := ownership.Of(p.Live)
-	live, local, made := merge.NewFinder(p.Live, p.Type), merge.NewFinder(p.Value, p.Type), merge.NewFinder(is, p.Type)
+	live, local := merge.NewFinder(p.Live, p.Type), merge.NewFinder(p.Value, p.Type)
 	var changes []merge.Change
 	for _, c := range merge.Three(merge.Triple{Local: want, Live: is}, p.Type, merge.Policies[0], false).Changes {
 		was, had := live.Lookup(c.Path)
@@ -108,11 +108,6 @@ func verify(p apply.Planned, obj map[string]any) error {
 		servers := !stated && owners != nil && len(owners.At(c.Path)) == 0 // without an owner, for example allocated with a type that changes
 		if c.Op != merge.OpOrder && !restored && !servers {
 			changes = append(changes, c)
-		}
-	}
-	for _, c := range p.Changes {
-		if v, there := made.Lookup(c.Path); c.Op == merge.OpRemove && there && merge.Equal(v, c.Old.Value, p.Type.At(c.Path)) {
-			changes = append(changes, merge.Change{Path: c.Path, Old: merge.Some(v)})
 		}
 	}
 	if len(changes) == 0 {
@@ -141,7 +136,7 @@ func (c *applying) reportUnstored(obj map[string]any) {
 	for _, d := range c.out.Planned.Doubtful {
 		known[d.Path.String()] = true
 	}
-	for _, change := range unstored(c.out.Planned, c.body, obj) {
+	for _, change := range unstored(c.out.Planned, c.last.Body, obj) {
 		at := change.Path.String()
 		switch {
 		case known[at]:

@@ -128,7 +128,7 @@ type applying struct {
 	still  int            // conflicts although the object had not changed
 	first  *apply.Planned // the plan before its owners were written; nil if they were not
 	pauses cluster.Pauses // on request of the server
-	body   []byte         // of the request that was sent last
+	last   apply.Request  // that was sent
 }
 
 // retry merges again after a conflict, cause.
@@ -158,6 +158,10 @@ func (c *applying) retry(ctx context.Context, try int, cause error) error {
 // written ends an Apply after a confirmed write.
 func (c *applying) written(obj map[string]any) {
 	c.out = c.out.stored(obj, c.version(), c.Write.DryRun)
+	if id := uidOf(obj); id != "" && c.last.UID != "" && id != c.last.UID { // a server-side apply that could not be bound to it
+		c.out.Outcome = Created
+		c.note("was deleted since it was read, and is created again")
+	}
 	c.reportUnstored(obj)
 	if c.first != nil { // the plan as it was before its owners were written: it has the other managers' values
 		c.out.Planned = *c.first
@@ -271,11 +275,10 @@ func (c *applying) send(ctx context.Context, pinned bool) (map[string]any, error
 func (c *applying) request(ctx context.Context, pinned bool) (map[string]any, error) {
 	p := c.out.Planned
 	r, err := c.prepared(pinned)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
 	}
-	c.body = r.Body
+	c.last = r
 	switch {
 	case r.Type == types.ApplyYAMLPatchType:
 		return c.apply(ctx, r)

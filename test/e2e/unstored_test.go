@@ -137,7 +137,7 @@ func (u *user) settled(flags []string, objects int) {
 }
 
 // TestStripped: as TestUnstored, of what an admission policy takes out of a map, of a keyed list
-// and of an atomic list.
+// and of an atomic list, and of what it puts back once the file states it no more.
 func TestStripped(t *testing.T) {
 	t.Parallel()
 	s := server.need(t)
@@ -170,6 +170,10 @@ func TestStripped(t *testing.T) {
 			}
 			u.file("all.yaml", strings.Replace(stripped, "x:1", "x:2", 1))
 			u.settled(flags, 1)
+
+			u.file("all.yaml", strings.NewReplacer("x:1", "x:3", ", back: c", "").Replace(stripped))
+			u.merges(append(flags, "-f", "all.yaml")...)
+			u.settled(flags, 1)
 		})
 	}
 }
@@ -177,7 +181,7 @@ func TestStripped(t *testing.T) {
 const stripped = `
 apiVersion: apps/v1
 kind: Deployment
-metadata: {name: d, labels: {strip-label: a, keep: b}}
+metadata: {name: d, labels: {strip-label: a, keep: b, back: c}}
 spec:
   selector: {matchLabels: {a: b}}
   template:
@@ -199,6 +203,9 @@ spec:
   - patchType: JSONPatch
     jsonPatch:
       expression: '[JSONPatch{op: "remove", path: "/metadata/labels/strip-label"}].filter(p, "strip-label" in object.metadata.labels)'
+  - patchType: JSONPatch
+    jsonPatch:
+      expression: '[JSONPatch{op: "add", path: "/metadata/labels/back", value: "c"}].filter(p, !("back" in object.metadata.labels))'
   - patchType: JSONPatch
     jsonPatch:
       expression: '[JSONPatch{op: "remove", path: "/spec/template/spec/containers/0/args/1"}].filter(p, object.spec.template.spec.containers[0].args[1] == "strip-arg")'

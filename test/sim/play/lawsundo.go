@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -119,7 +120,7 @@ func (w *world) waited(r *run) string {
 	}
 	state, when := w.model.Object("deployments", "web"), time.Now()
 	for _, x := range r.exchanges {
-		if x.Resource == "deployments" && x.Verb == "list" {
+		if x.Resource == "deployments" && x.Verb == "list" && x.code == http.StatusOK {
 			if when = time.Now(); x.late > 0 {
 				when = x.at // the answer, which came later, shows the state of then
 			}
@@ -140,13 +141,13 @@ func (w *world) waited(r *run) string {
 	return ""
 }
 
-// lacks reports whether an object of a run's file does not exist, or was deleted meanwhile, which a
-// wait is for, too.
+// lacks reports whether others made or deleted an object of a run's file while it waited, or whether
+// one was missing, or being deleted, all the time.
 func (w *world) lacks(r *run) bool {
-	return r.step.Verb == "awaits" && slices.ContainsFunc(w.Files[r.step.File], func(ref string) bool {
-		resource, name := split(ref)
-		return w.model.Object(resource, name) == nil || slices.ContainsFunc(w.model.History()[r.from:], func(e model.Event) bool {
-			return e.Type == model.Deleted && refOf(e.Resource, e.Meta().GetName()) == ref
+	return slices.ContainsFunc(w.Files[r.step.File], func(ref string) bool {
+		o := w.model.Object(split(ref))
+		return r.step.Verb == "awaits" && (o == nil || model.MetaOf(o).GetDeletionTimestamp() != nil) || slices.ContainsFunc(w.model.History()[r.from:], func(e model.Event) bool {
+			return e.By != r.id && (e.Type == model.Added || deletes(e)) && refOf(e.Resource, e.Meta().GetName()) == ref
 		})
 	})
 }
@@ -184,24 +185,38 @@ func (w *world) ended(r *run) string {
 	return ""
 }
 
-// covered: the set's parent lists the kinds of all members, so that each is found. Not where a run
-// is killed beside another one (docs/prune.md).
+// covered: the set's parent lists the kinds of all members, so that each is found.
 func (w *world) covered(r *run) string {
-	if !w.Prune || w.Has("runs") && slices.ContainsFunc(w.runs, func(r *run) bool { return r.dead }) {
-		return ""
-	}
-	lists := ""
-	if parent := w.model.Object("secrets", set); parent != nil {
-		lists = model.MetaOf(parent).GetAnnotations()["applyset.kubernetes.io/contains-group-kinds"]
-	}
-	for ref, kind := range map[string]string{"configmaps": "ConfigMap", "secrets": "Secret", "serviceaccounts": "ServiceAccount", "deployments": "Deployment.apps"} {
-		for name, o := range w.model.Objects(ref) {
-			if model.MetaOf(o).GetLabels()[partOf] != "" && model.MetaOf(o).GetDeletionTimestamp() == nil && !slices.Contains(strings.Split(lists, ","), kind) {
-				return fmt.Sprintf("%s/%s is a member, and the set's parent lists %q", ref, name, lists)
+	for resource := range kinds {
+		for name, o := range w.model.Objects(resource) {
+			if w.Prune && model.MetaOf(o).GetLabels()[partOf] != "" && model.MetaOf(o).GetDeletionTimestamp() == nil && !w.lists(resource) && !w.mayMiss(resource) {
+				return fmt.Sprintf("%s/%s is a member, and the set's parent does not list its kind", resource, name)
 			}
 		}
 	}
 	return ""
+}
+
+var kinds = map[string]string{"configmaps": "ConfigMap", "secrets": "Secret", "serviceaccounts": "ServiceAccount", "deployments": "Deployment.apps"}
+
+// lists reports whether the set's parent lists the kind of a resource.
+func (w *world) lists(resource string) bool {
+	parent := w.model.Object("secrets", set)
+	return parent != nil && slices.Contains(strings.Split(model.MetaOf(parent).GetAnnotations()["applyset.kubernetes.io/contains-group-kinds"], ","), kinds[resource])
+}
+
+// mayMiss reports whether the set's parent need not list a kind: a run was killed beside another one
+// (docs/prune.md), or has never got a true list of the kind: two empty ones are believed.
+func (w *world) mayMiss(resource string) bool {
+	return slices.ContainsFunc(w.runs, func(r *run) bool {
+		lists, truly := 0, false
+		for _, x := range r.exchanges {
+			if x.Verb == "list" && x.Resource == resource {
+				lists, truly = lists+1, truly || x.fault == ""
+			}
+		}
+		return r.dead && w.Has("runs") || lists > 1 && !truly
+	})
 }
 
 // drifted: no drift is reported only where there has been none.
@@ -319,7 +334,7 @@ func (w *world) finished(again *run) {
 	for kind, resource := range plurals {
 		for name, o := range w.model.Objects(resource) {
 			meta, ref := model.MetaOf(o), kind+"/"+name
-			if _, in := input[ref]; meta.GetLabels()[partOf] != "" && !in && meta.GetAnnotations()[keeps] == "" && meta.GetDeletionTimestamp() == nil {
+			if _, in := input[ref]; meta.GetLabels()[partOf] != "" && !in && meta.GetAnnotations()[keeps] == "" && meta.GetDeletionTimestamp() == nil && (w.lists(resource) || !w.mayMiss(resource)) {
 				w.breaks("pruned", "%s is a member, and in no file", ref)
 			}
 		}
