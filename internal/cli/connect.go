@@ -112,5 +112,5 @@ func (c *call) progress() *term.Progress {
 	if c.quiet {
 		return nil
 	}
-	return term.NewProgress(c.ErrOut)
+	return term.NewProgress(c.cmd.Context(), c.ErrOut)
 }

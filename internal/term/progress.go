@@ -1,6 +1,7 @@
 package term
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -12,6 +13,7 @@ import (
 // erased. nil shows nothing.
 type Progress struct {
 	w     io.Writer
+	ended func() error  // an error once the run is to end, which the line says
 	every time.Duration // between two updates
 	after time.Duration // nothing is shown before that
 
@@ -23,13 +25,13 @@ type Progress struct {
 	stopped     chan struct{} // closed when it has ended
 }
 
-// NewProgress shows progress on w; nil if w is not a terminal.
-func NewProgress(w io.Writer) *Progress {
+// NewProgress shows progress on w of a run that ctx ends; nil if w is not a terminal.
+func NewProgress(ctx context.Context, w io.Writer) *Progress {
 	f, ok := asTerminal(w)
 	if !ok || os.Getenv("TERM") == "dumb" {
 		return nil
 	}
-	return &Progress{w: f, every: 100 * time.Millisecond, after: time.Second}
+	return &Progress{w: f, ended: ctx.Err, every: 100 * time.Millisecond, after: time.Second}
 }
 
 // Note shows how far a phase is. Several goroutines may call it at once.
@@ -58,7 +60,11 @@ func (p *Progress) look(stop <-chan struct{}, stopped chan<- struct{}) {
 			return
 		case <-time.After(pause):
 			p.mu.Lock()
-			fmt.Fprintf(p.w, "\r\x1b[K%s %d/%d", p.phase, p.done, p.total)
+			phase := p.phase
+			if p.ended() != nil {
+				phase = "stopping: " + phase
+			}
+			fmt.Fprintf(p.w, "\r\x1b[K%s %d/%d", phase, p.done, p.total)
 			p.shown = true
 			p.mu.Unlock()
 		}

@@ -2,6 +2,7 @@ package term
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"os"
 	"strings"
@@ -13,7 +14,8 @@ import (
 func TestProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		p := &Progress{w: &out, every: 100 * time.Millisecond, after: time.Second}
+		ctx, stop := context.WithCancel(t.Context())
+		p := &Progress{w: &out, ended: ctx.Err, every: 100 * time.Millisecond, after: time.Second}
 		report := Around(p, func(int) { out.WriteString("reported\n") })
 
 		p.Note("reading", 0, 5)
@@ -34,9 +36,14 @@ func TestProgress(t *testing.T) {
 		time.Sleep(50 * time.Millisecond)
 		p.End()
 		p.End()
+		stop()
+		p.Note("writing", 3, 5)
+		time.Sleep(1050 * time.Millisecond)
+		p.End()
 		const erase = "\r\x1b[K"
 		want := "reported\n" + erase + "writing 0/5" + erase + "writing 2/5" + erase + "reported\nreported\n"
-		if got := strings.TrimSuffix(out.String(), erase); got != want && got != want+erase+"writing 2/5" {
+		got, end, _ := strings.Cut(out.String(), erase+"stopping: writing 3/5")
+		if got = strings.TrimSuffix(got, erase); end != erase || got != want && got != want+erase+"writing 2/5" {
 			t.Errorf("%q, want %q: the line gives way to what is reported, never goes back, and is gone at the end", out.String(), want)
 		}
 	})
@@ -50,7 +57,7 @@ func TestNoProgressOnAPipe(t *testing.T) {
 	defer r.Close()
 	defer w.Close()
 	for _, out := range []io.Writer{w, &bytes.Buffer{}} {
-		p := NewProgress(out)
+		p := NewProgress(t.Context(), out)
 		if p != nil {
 			t.Errorf("%T is no terminal", out)
 		}
