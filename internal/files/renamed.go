@@ -288,6 +288,14 @@ func followKeys(s merge.Triple) merge.Triple {
 }
 
 func keysFollowed(of [3]any) [3]any {
+	if lists, ok := listsOf(of); ok { // entries in one place
+		for at := range lists[0] {
+			for i, v := range keysFollowed([3]any{lists[0][at], lists[1][at], lists[2][at]}) {
+				lists[i][at] = v
+			}
+		}
+		return [3]any{lists[0], lists[1], lists[2]}
+	}
 	var in [3]map[string]any
 	for i, v := range of {
 		m, ok := v.(map[string]any)
@@ -317,6 +325,18 @@ func keysFollowed(of [3]any) [3]any {
 		}
 	}
 	return [3]any{in[ofOriginal], in[ofUpdated], in[ofDest]}
+}
+
+// listsOf are copies of three lists of one length; ok is false where there are none.
+func listsOf(of [3]any) (lists [3][]any, ok bool) {
+	for i, v := range of {
+		list, isList := v.([]any)
+		if !isList || i > 0 && len(list) != len(lists[0]) {
+			return lists, false
+		}
+		lists[i] = slices.Clone(list)
+	}
+	return lists, true
 }
 
 // keysBecame are the names that a side has given to mappings and lists in a mapping: the only one that is new

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"unicode"
@@ -85,15 +86,20 @@ func union(a, b map[string]int) map[string]bool {
 // names are those that a side has given to mappings and lists, by where they stood.
 type names map[string]string
 
-// find finds them: in a mapping the only one that is new beside the only one that is gone.
+// find finds them: in a mapping the only one that is new beside the only one that is gone, or one with
+// the same in it.
 func (n names) find(was, is any, at string) {
 	switch was := was.(type) {
 	case map[string]any:
 		is, _ := is.(map[string]any)
 		gone, come := without(was, is), without(is, was)
-		if len(gone) == 1 && len(come) == 1 {
-			n[at+"."+gone[0]] = come[0]
-			n.find(was[gone[0]], is[come[0]], at+"."+come[0])
+		for _, g := range gone {
+			for _, c := range come {
+				if len(gone) == 1 && len(come) == 1 || reflect.DeepEqual(was[g], is[c]) {
+					n[at+"."+g] = c
+					n.find(was[g], is[c], at+"."+c)
+				}
+			}
 		}
 		for k, v := range was {
 			if _, ok := is[k]; ok {

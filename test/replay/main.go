@@ -175,7 +175,7 @@ type merged struct {
 
 // byGit merges by lines.
 func byGit(c triple, dir string) (merged, error) {
-	args := []string{"merge-file", "-p", "-q"}
+	args := []string{"merge-file", "-p", "-q", "-L", "dest", "-L", "original", "-L", "updated"}
 	for i, text := range [][]byte{c.ours, c.base, c.theirs} {
 		name := filepath.Join(dir, strconv.Itoa(i))
 		if err := os.WriteFile(name, text, 0o600); err != nil {

@@ -91,15 +91,16 @@ func holds(t *testing.T, base string, ours, theirs []byte) bool {
 	return true
 }
 
-// asGit: the lines merge cleanly to the same. Of a line that one side moves and the other deletes
-// each has done its part there.
+// asGit: the lines merge to the same, with the same conflicts. Of a line that one side moves and the
+// other deletes each has done its part there; of one that the other changes, the change is in a conflict,
+// and what was moved stands behind it.
 func asGit(t *testing.T, c triple, got merged) bool {
 	t.Helper()
 	git, err := byGit(c, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return git.clean && git.text == got.text
+	return git.clean == got.clean && git.text == got.text
 }
 
 // opSize is how many bytes an edit takes: what is done, in which line, and a number for new words.
