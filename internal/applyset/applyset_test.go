@@ -6,13 +6,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // The two values are those of kubectl's own documentation and tests.
 func TestID(t *testing.T) {
 	for want, s := range map[string]Set{
 		"applyset-0eFHV8ySqp7XoShsGvyWFQD3s96yqwHmzc4e0HR1dsY-v1": {GroupKind{Kind: "Secret"}, "test", "my-set"},
-		"applyset-rhp1a-HVAVT_dFgyEygyA1BEB82HPp2o10UiFTpqtAs-v1": {GroupKind{"company.com", "ApplySet"}, "", "my-set"},
+		"applyset-rhp1a-HVAVT_dFgyEygyA1BEB82HPp2o10UiFTpqtAs-v1": {GroupKind{Group: "company.com", Kind: "ApplySet"}, "", "my-set"},
 	} {
 		if got := s.ID(); got != want {
 			t.Errorf("%s: %s, want %s", s, got, want)
@@ -35,8 +37,8 @@ func TestReference(t *testing.T) {
 }
 
 func TestGroupKind(t *testing.T) {
-	for text, gk := range map[string]GroupKind{"ConfigMap": {"", "ConfigMap"}, "Certificate.cert-manager.io": {"cert-manager.io", "Certificate"}} {
-		if got := ParseGroupKind(text); got != gk || gk.String() != text {
+	for text, gk := range map[string]GroupKind{"ConfigMap": {Kind: "ConfigMap"}, "Certificate.cert-manager.io": {Group: "cert-manager.io", Kind: "Certificate"}} {
+		if got := schema.ParseGroupKind(text); got != gk || gk.String() != text {
 			t.Errorf("%s: %#v, %s", text, got, gk)
 		}
 	}
@@ -90,7 +92,7 @@ func TestReadParent(t *testing.T) {
 }
 
 func TestManifest(t *testing.T) {
-	p := Parent{Set: shop}.With([]GroupKind{{"apps", "Deployment"}, {"", "ConfigMap"}, {"apps", "Deployment"}}, []string{"z", "ns", "", "a", "z"})
+	p := Parent{Set: shop}.With([]GroupKind{{Group: "apps", Kind: "Deployment"}, {Kind: "ConfigMap"}, {Group: "apps", Kind: "Deployment"}}, []string{"z", "ns", "", "a", "z"})
 	meta := p.Manifest("v1")["metadata"].(map[string]any)
 	want := map[string]any{ToolingAnnotation: Tooling, KindsAnnotation: "ConfigMap,Deployment.apps", NamespacesAnnotation: "a,z"}
 	if got := meta["annotations"].(map[string]any); !maps.Equal(got, want) {
@@ -109,7 +111,7 @@ func TestManifest(t *testing.T) {
 }
 
 func member(kind, namespace, name string) Member {
-	gk := ParseGroupKind(kind)
+	gk := schema.ParseGroupKind(kind)
 	return Member{GroupKind: gk, Namespace: namespace, Name: name, UID: kind + "/" + namespace + "/" + name, Labels: map[string]string{PartOfLabel: shop.ID()}}
 }
 
@@ -126,9 +128,9 @@ func run() Run {
 func TestDecide(t *testing.T) {
 	plain := member("ConfigMap", "ns", "old")
 	owned := plain
-	owned.Owners = []Owner{{GroupKind{"apps", "ReplicaSet"}, "web-1", "u"}}
+	owned.Owners = []Owner{{GroupKind{Group: "apps", Kind: "ReplicaSet"}, "web-1", "u"}}
 	byParent := plain
-	byParent.Owners = []Owner{{GroupKind{"", "Secret"}, "shop", "p"}}
+	byParent.Owners = []Owner{{GroupKind{Kind: "Secret"}, "shop", "p"}}
 	leaving := plain
 	leaving.Deleting, leaving.Finalizers = "2026-01-02T03:04:05Z", []string{"example.com/hold"}
 	other := plain
@@ -168,7 +170,7 @@ func TestDecideLeavesWhatIsMerged(t *testing.T) {
 	r := run()
 	byUID, byName, twice := member("Ingress.networking.k8s.io", "ns", "web"), member("ConfigMap", "ns", "new"), member("ConfigMap", "ns", "twice")
 	asOther := byUID
-	asOther.GroupKind = GroupKind{"extensions", "Ingress"}
+	asOther.GroupKind = GroupKind{Group: "extensions", Kind: "Ingress"}
 	r.UIDs[byUID.UID], r.Objects[byName.Identity()] = true, true
 	itself := member("Secret", "ns", "shop")
 	itself.UID = "p"
@@ -266,27 +268,27 @@ func TestSurprising(t *testing.T) {
 
 func TestParentBeforeAndAfter(t *testing.T) {
 	r := run()
-	r.Parent = r.Parent.With([]GroupKind{{"", "Secret"}, {"x", "Gone"}}, []string{"a"})
-	r.Objects[Identity{GroupKind{"", "ConfigMap"}, "ns", "c"}] = true
-	r.Objects[Identity{GroupKind{"", "Namespace"}, "", "b"}] = true
+	r.Parent = r.Parent.With([]GroupKind{{Kind: "Secret"}, {Group: "x", Kind: "Gone"}}, []string{"a"})
+	r.Objects[Identity{GroupKind{Kind: "ConfigMap"}, "ns", "c"}] = true
+	r.Objects[Identity{GroupKind{Kind: "Namespace"}, "", "b"}] = true
 	before := r.Superset()
-	if want := r.Parent.With([]GroupKind{{"", "Secret"}, {"x", "Gone"}, {"", "ConfigMap"}, {"", "Namespace"}}, []string{"a"}); !before.Says(want) {
+	if want := r.Parent.With([]GroupKind{{Kind: "Secret"}, {Group: "x", Kind: "Gone"}, {Kind: "ConfigMap"}, {Kind: "Namespace"}}, []string{"a"}); !before.Says(want) {
 		t.Errorf("%+v", before)
 	}
 	kept := Decision{Member: member("PersistentVolumeClaim", "c", "disk"), Action: Keep}
 	after := r.Exact([]Decision{kept, {Member: member("Secret", "a", "s")}}, nil)
-	if want := r.Parent.With([]GroupKind{{"", "ConfigMap"}, {"", "Namespace"}, {"", "PersistentVolumeClaim"}}, []string{"c"}); !after.Says(want) {
+	if want := r.Parent.With([]GroupKind{{Kind: "ConfigMap"}, {Kind: "Namespace"}, {Kind: "PersistentVolumeClaim"}}, []string{"c"}); !after.Says(want) {
 		t.Errorf("%+v", after)
 	}
-	after = r.Exact(nil, []GroupKind{{"x", "Gone"}})
-	if want := r.Parent.With([]GroupKind{{"", "ConfigMap"}, {"", "Namespace"}, {"x", "Gone"}}, []string{"a"}); !after.Says(want) {
+	after = r.Exact(nil, []GroupKind{{Group: "x", Kind: "Gone"}})
+	if want := r.Parent.With([]GroupKind{{Kind: "ConfigMap"}, {Kind: "Namespace"}, {Group: "x", Kind: "Gone"}}, []string{"a"}); !after.Says(want) {
 		t.Errorf("what could not be listed: %+v", after)
 	}
 }
 
 func TestDifferences(t *testing.T) {
-	p := Parent{Set: shop, UID: "p", Resources: []string{"configmaps"}, Kinds: []GroupKind{{"", "ConfigMap"}, {"apps", "Deployment"}}, Namespaces: []string{"a"}}
-	want := Parent{Set: shop, Kinds: []GroupKind{{"", "ConfigMap"}, {"", "Secret"}}, Namespaces: []string{"b"}}
+	p := Parent{Set: shop, UID: "p", Resources: []string{"configmaps"}, Kinds: []GroupKind{{Kind: "ConfigMap"}, {Group: "apps", Kind: "Deployment"}}, Namespaces: []string{"a"}}
+	want := Parent{Set: shop, Kinds: []GroupKind{{Kind: "ConfigMap"}, {Kind: "Secret"}}, Namespaces: []string{"b"}}
 	got := strings.Join(p.Differences(want), "\n")
 	for _, text := range []string{"deprecated", "has members of the kind Secret", "lists the kind Deployment.apps, and", "has members in the namespace b", "lists the namespace a, and"} {
 		if !strings.Contains(got, text) {
@@ -299,13 +301,13 @@ func TestDifferences(t *testing.T) {
 }
 
 func TestReadMember(t *testing.T) {
-	m := ReadMember(GroupKind{"apps", "Deployment"}, map[string]any{"metadata": map[string]any{
+	m := ReadMember(GroupKind{Group: "apps", Kind: "Deployment"}, map[string]any{"metadata": map[string]any{
 		"name": "web", "namespace": "ns", "uid": "u", "resourceVersion": "7", "deletionTimestamp": "now",
 		"labels": map[string]any{"a": "b", "n": 1}, "finalizers": []any{"f", 2},
 		"ownerReferences": []any{map[string]any{"apiVersion": "apps/v1", "kind": "X", "name": "n", "uid": "o"}, map[string]any{"apiVersion": "v1", "kind": "Y"}},
 	}})
 	if m.String() != "deployment.apps/web" || m.Namespace != "ns" || m.UID != "u" || m.ResourceVersion != "7" || m.Deleting != "now" || len(m.Labels) != 1 ||
-		!slices.Equal(m.Finalizers, []string{"f"}) || m.Owners[0] != (Owner{GroupKind{"apps", "X"}, "n", "o"}) || m.Owners[1].Group != "" {
+		!slices.Equal(m.Finalizers, []string{"f"}) || m.Owners[0] != (Owner{GroupKind{Group: "apps", Kind: "X"}, "n", "o"}) || m.Owners[1].Group != "" {
 		t.Errorf("%+v", m)
 	}
 	if m := ReadMember(GroupKind{}, nil); m.Set() != "" || len(m.Labels) != 0 {

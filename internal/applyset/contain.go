@@ -17,10 +17,10 @@ type Contents struct {
 
 // Contains reports whether a member's contents must be known before it is deleted: all of them are
 // deleted with it.
-func (m Member) Contains() bool { return m.GroupKind == namespaceKind || m.GroupKind == crdKind }
+func (m Member) Contains() bool { return m.GroupKind == namespaceKind || m.GroupKind == CRDKind }
 
 // IsCRD reports whether the member defines a kind.
-func (m Member) IsCRD() bool { return m.GroupKind == crdKind }
+func (m Member) IsCRD() bool { return m.GroupKind == CRDKind }
 
 // Contain decides about the Namespaces and CustomResourceDefinitions among the decisions: one that
 // holds an object which is not deleted itself is kept. Other decisions are unchanged.

@@ -46,10 +46,10 @@ type Run struct {
 // them.
 var HoldsData = []GroupKind{{Kind: "PersistentVolumeClaim"}, {Kind: "PersistentVolume"}}
 
-var (
-	namespaceKind = GroupKind{Kind: "Namespace"}
-	crdKind       = GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
-)
+var namespaceKind = GroupKind{Kind: "Namespace"}
+
+// CRDKind is the kind of CustomResourceDefinitions.
+var CRDKind = GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
 
 // Decide returns the action for each member that the run has not merged, and none for those that it
 // has. Contain decides about Namespaces and CustomResourceDefinitions among the deletions, once

@@ -58,7 +58,7 @@ func ReadMember(gk GroupKind, obj map[string]any) Member {
 		Deleting:        merge.At[string](meta, "deletionTimestamp"),
 	}
 	for _, ref := range merge.MapsAt(meta, "ownerReferences") {
-		m.Owners = append(m.Owners, Owner{GroupKind: GroupKind{object.GroupOf(merge.At[string](ref, "apiVersion")), merge.At[string](ref, "kind")}, Name: merge.At[string](ref, "name"), UID: merge.At[string](ref, "uid")})
+		m.Owners = append(m.Owners, Owner{GroupKind: GroupKind{Group: object.GroupOf(merge.At[string](ref, "apiVersion")), Kind: merge.At[string](ref, "kind")}, Name: merge.At[string](ref, "name"), UID: merge.At[string](ref, "uid")})
 	}
 	for _, f := range merge.At[[]any](meta, "finalizers") {
 		if name, ok := f.(string); ok {

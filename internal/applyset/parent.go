@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -117,7 +119,7 @@ func (p *Parent) readContents(annotations map[string]string) error {
 	}
 	if stated {
 		for _, text := range items(kinds) {
-			gk := ParseGroupKind(text)
+			gk := schema.ParseGroupKind(text)
 			if gk.Kind == "" {
 				return &ContentsError{p.Set, fmt.Sprintf("metadata.annotations[%q]: %q is no Kind.group", KindsAnnotation, text)}
 			}

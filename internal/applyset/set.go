@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 )
 
@@ -36,21 +38,8 @@ const Manager = "kubectl-applyset"
 const Tooling = "kubectl/v1.36.0"
 
 // GroupKind is a kind whatever its version. Group is "" for the core group.
-type GroupKind struct{ Group, Kind string }
-
-// String returns the kind as parents list it: Deployment.apps, ConfigMap.
-func (gk GroupKind) String() string {
-	if gk.Group == "" {
-		return gk.Kind
-	}
-	return gk.Kind + "." + gk.Group
-}
-
-// ParseGroupKind reads what String writes.
-func ParseGroupKind(text string) GroupKind {
-	kind, group, _ := strings.Cut(text, ".")
-	return GroupKind{Group: group, Kind: kind}
-}
+// Parents list it as its String: Deployment.apps, ConfigMap.
+type GroupKind = schema.GroupKind
 
 // Set identifies a set by its parent object.
 type Set struct {

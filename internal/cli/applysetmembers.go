@@ -126,7 +126,7 @@ func (v *setCall) named(ctx context.Context, q cluster.Query) ([]prune.Member, e
 			errs = append(errs, fmt.Errorf("%s: %w", f.Target, err))
 			continue
 		}
-		out = append(out, prune.Member{Member: applyset.ReadMember(applyset.GroupKind{Group: f.Group, Kind: f.Kind}, obj), Target: f.Target})
+		out = append(out, prune.Member{Member: applyset.ReadMember(f.GroupKind(), obj), Target: f.Target})
 	}
 	return out, errors.Join(errs...)
 }

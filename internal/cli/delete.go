@@ -126,7 +126,7 @@ func (v *setCall) await(ctx context.Context, p *prune.Pruner, plan *run.Plan) er
 	leaving := p.Leaving()
 	for _, item := range plan.Others {
 		if item.Action() == apply.Delete {
-			leaving = append(leaving, prune.Member{Member: applyset.Member{GroupKind: applyset.GroupKind{Group: item.Target.Group, Kind: item.Target.Kind}, UID: item.UID}, Target: item.Target})
+			leaving = append(leaving, prune.Member{Member: applyset.Member{GroupKind: item.Target.GroupKind(), UID: item.UID}, Target: item.Target})
 		}
 	}
 	return p.Await(limited, leaving)

@@ -179,7 +179,7 @@ func (c contents) holds(ctx context.Context, t cluster.Target, uid string, gone 
 	member := func(uid string) applyset.Decision {
 		return applyset.Decision{Member: applyset.Member{UID: uid}, Action: applyset.Delete}
 	}
-	all := []applyset.Decision{{Member: applyset.Member{GroupKind: applyset.GroupKind{Group: t.Group, Kind: t.Kind}, Name: t.Name, UID: uid}, Action: applyset.Delete}}
+	all := []applyset.Decision{{Member: applyset.Member{GroupKind: t.GroupKind(), Name: t.Name, UID: uid}, Action: applyset.Delete}}
 	in := (&prune.Set{API: c.api}).Contents(ctx, all, c.limit)
 	for _, other := range gone {
 		if other != uid {

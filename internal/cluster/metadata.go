@@ -232,7 +232,7 @@ func deletable(lists []*metav1.APIResourceList) ([]Resource, error) {
 			return nil, errors.New("the server's discovery names no group and version: " + shorten(list.GroupVersion, maxText))
 		}
 		for _, r := range resources(gv, list) {
-			if gk := (schema.GroupKind{Group: r.Group, Kind: r.Kind}); !seen[gk] {
+			if gk := r.GroupKind(); !seen[gk] {
 				seen[gk] = true
 				all = append(all, r)
 			}

@@ -51,6 +51,9 @@ func (t Target) Identity() object.Object {
 	return object.Object{Value: map[string]any{"apiVersion": t.GroupVersion(), "kind": t.Kind, "metadata": meta}}
 }
 
+// GroupKind returns the resource's kind, whatever its version.
+func (r Resource) GroupKind() schema.GroupKind { return schema.GroupKind{Group: r.Group, Kind: r.Kind} }
+
 // GroupVersion returns the resource's apiVersion.
 func (r Resource) GroupVersion() string {
 	return schema.GroupVersion{Group: r.Group, Version: r.Version}.String()

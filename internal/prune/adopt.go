@@ -80,9 +80,9 @@ func (s *Set) everywhere(ctx context.Context, l Labelled) ([]Member, error) {
 	for i, r := range resources {
 		switch err := errs[i]; {
 		case cluster.IsForbidden(err) || down(err):
-			missing, why = append(missing, kindOf(r).String()), err
+			missing, why = append(missing, r.GroupKind().String()), err
 		case err != nil && !cluster.IsNotFound(err):
-			return nil, fmt.Errorf("%s: %w", kindOf(r), err)
+			return nil, fmt.Errorf("%s: %w", r.GroupKind(), err)
 		}
 		all = append(all, members(r, found[i])...)
 	}

@@ -36,13 +36,13 @@ func List(ctx context.Context, api API, namespace string) (out []Listed, missing
 		switch {
 		case cluster.IsNotFound(err): // its definition has just been deleted
 		case cluster.IsForbidden(err) || down(err):
-			missing = append(missing, fmt.Errorf("%s: sets with this kind of parent are not listed: %w", kindOf(r), err))
+			missing = append(missing, fmt.Errorf("%s: sets with this kind of parent are not listed: %w", r.GroupKind(), err))
 			failed++
 		case err != nil:
-			return nil, nil, fmt.Errorf("%s: %w", kindOf(r), err)
+			return nil, nil, fmt.Errorf("%s: %w", r.GroupKind(), err)
 		}
 		for _, obj := range found {
-			m := applyset.ReadMember(kindOf(r), obj)
+			m := applyset.ReadMember(r.GroupKind(), obj)
 			l := Listed{Target: cluster.Target{Resource: r, Namespace: m.Namespace, Name: m.Name}}
 			l.Parent, l.Err = applyset.ReadParent(applyset.Set{GroupKind: m.GroupKind, Namespace: m.Namespace, Name: m.Name}, obj)
 			out = append(out, l)
@@ -66,7 +66,7 @@ func parentKinds(ctx context.Context, api API) (out []cluster.Resource, missing 
 		}
 		out = append(out, r)
 	}
-	crds, err := api.FindKind(ctx, crdKind.Group, crdKind.Kind)
+	crds, err := api.FindKind(ctx, applyset.CRDKind.Group, applyset.CRDKind.Kind)
 	if err != nil {
 		return out, nil, nil // the server has none
 	}
@@ -75,7 +75,7 @@ func parentKinds(ctx context.Context, api API) (out []cluster.Resource, missing 
 		return out, []error{fmt.Errorf("sets whose parents are custom resources are not listed: %w", err)}, nil
 	}
 	for _, crd := range found {
-		plural, group, _ := strings.Cut(applyset.ReadMember(crdKind, crd).Name, ".")
+		plural, group, _ := strings.Cut(applyset.ReadMember(applyset.CRDKind, crd).Name, ".")
 		r, err := api.FindPlural(ctx, group, plural)
 		switch {
 		case errors.As(err, new(*cluster.UnknownKindError)):
@@ -87,9 +87,6 @@ func parentKinds(ctx context.Context, api API) (out []cluster.Resource, missing 
 	}
 	return out, missing, err
 }
-
-// crdKind is the kind of CustomResourceDefinitions.
-var crdKind = applyset.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
 
 // View returns a set's members, and a decision about each as if no input had it. The error is that
 // of a kind that is not served, or of a list.
@@ -156,7 +153,7 @@ func (s *Set) Verify(ctx context.Context, limit int) (want applyset.Parent, prob
 
 // attest keeps one member of each kind, which a list of the kind must contain.
 func (p *Pruner) attest(t cluster.Target, live map[string]any) {
-	gk := kindOf(t.Resource)
+	gk := t.Resource.GroupKind()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if _, known := p.witness[gk]; known {

@@ -120,7 +120,7 @@ func (s *Set) listOnce(ctx context.Context, gk applyset.GroupKind, namespaces []
 func members(r cluster.Resource, objects []map[string]any) []Member {
 	out := make([]Member, len(objects))
 	for i, obj := range objects {
-		m := applyset.ReadMember(kindOf(r), obj)
+		m := applyset.ReadMember(r.GroupKind(), obj)
 		out[i] = Member{Member: m, Target: cluster.Target{Resource: r, Namespace: m.Namespace, Name: m.Name}}
 	}
 	return out
@@ -150,7 +150,7 @@ func (s *Set) resolve(ctx context.Context) error {
 		case err != nil:
 			return fmt.Errorf("%s: metadata.annotations[%q]: %w", s.Target, applyset.ResourcesAnnotation, err)
 		default:
-			s.Parent.Kinds = append(s.Parent.Kinds, kindOf(r))
+			s.Parent.Kinds = append(s.Parent.Kinds, r.GroupKind())
 		}
 	}
 	return nil
@@ -219,7 +219,7 @@ func (s *Set) instances(ctx context.Context, crd string, _ int) ([]applyset.Memb
 // unserved states why the objects of a CustomResourceDefinition are unknown if the server does not
 // have its kind; nil if there can be none.
 func (s *Set) unserved(ctx context.Context, name string) error {
-	r, err := s.API.FindKind(ctx, crdKind.Group, crdKind.Kind)
+	r, err := s.API.FindKind(ctx, applyset.CRDKind.Group, applyset.CRDKind.Kind)
 	if err != nil {
 		return err
 	}

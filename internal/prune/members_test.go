@@ -20,7 +20,7 @@ import (
 func TestAdmit(t *testing.T) {
 	m := newMemory()
 	m.parent("", nil)
-	other := applyset.Set{GroupKind: kindOf(configMaps), Namespace: "ns", Name: "other"}
+	other := applyset.Set{GroupKind: configMaps.GroupKind(), Namespace: "ns", Name: "other"}
 	m.put(target(configMaps, "other"), func(meta map[string]any) { meta["labels"] = map[string]any{applyset.IDLabel: other.ID()} })
 	s, _ := shop(t, m)
 	p := &Pruner{Set: s}

@@ -158,7 +158,7 @@ func (m *memory) ListMetadata(_ context.Context, r cluster.Resource, namespace, 
 		kind, _, _ := strings.Cut(name, "/")
 		labels := applyset.ReadMember(applyset.GroupKind{}, m.objects[k]).Labels
 		have, labelled := labels[label]
-		if kind == strings.ToLower(kindOf(r).String()) && (namespace == "" || ns == namespace) && (selector == "" || labelled && (!exact || have == value)) {
+		if kind == strings.ToLower(r.GroupKind().String()) && (namespace == "" || ns == namespace) && (selector == "" || labelled && (!exact || have == value)) {
 			out = append(out, m.objects[k])
 		}
 	}
@@ -292,7 +292,7 @@ func shop(t *testing.T, m *memory) (*Set, *[]string) {
 }
 
 // shopID is the id of secret/shop in the namespace ns.
-var shopID = applyset.Set{GroupKind: kindOf(secrets), Namespace: "ns", Name: "shop"}.ID()
+var shopID = applyset.Set{GroupKind: secrets.GroupKind(), Namespace: "ns", Name: "shop"}.ID()
 
 // parent stores the parent of secret/shop.
 func (m *memory) parent(kinds string, more map[string]any) {

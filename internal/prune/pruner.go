@@ -104,7 +104,7 @@ func (p *Pruner) deciding(items []*run.Item) applyset.Run {
 		if item.UID != "" {
 			r.UIDs[item.UID] = true
 		}
-		r.Objects[applyset.Identity{GroupKind: kindOf(item.Target.Resource), Namespace: item.Target.Namespace, Name: item.Target.Name}] = true
+		r.Objects[applyset.Identity{GroupKind: item.Target.Resource.GroupKind(), Namespace: item.Target.Namespace, Name: item.Target.Name}] = true
 	}
 	for _, gk := range p.Allowed {
 		r.Allowed[gk] = true
@@ -161,11 +161,7 @@ func (p *Pruner) read(ctx context.Context, items []*run.Item) error {
 	errs := make([]error, len(items))
 	parallel.Each(ctx, parallel.Steps{N: len(items), Limit: p.Limit}, func(i int) {
 		item := items[i]
-		item.Planned.Live = map[string]any{"apiVersion": item.Target.GroupVersion(), "kind": item.Target.Kind,
-			"metadata": map[string]any{"name": item.Target.Name}}
-		if item.Target.Namespace != "" {
-			item.Planned.Live["metadata"].(map[string]any)["namespace"] = item.Target.Namespace
-		}
+		item.Planned.Live = item.Target.Identity().Value
 		if !p.Whole || item.Surplus.Keep {
 			return
 		}

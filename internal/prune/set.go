@@ -36,7 +36,7 @@ type Set struct {
 // parent, and what to do.
 func Read(ctx context.Context, api API, parent cluster.Target) (*Set, error) {
 	s := &Set{API: api, Target: parent, Note: func(string, string) {}}
-	set := applyset.Set{GroupKind: kindOf(parent.Resource), Namespace: parent.Namespace, Name: parent.Name}
+	set := applyset.Set{GroupKind: parent.Resource.GroupKind(), Namespace: parent.Namespace, Name: parent.Name}
 	obj, err := api.GetMetadata(ctx, parent)
 	switch {
 	case cluster.IsNotFound(err):
@@ -57,13 +57,9 @@ func Read(ctx context.Context, api API, parent cluster.Target) (*Set, error) {
 	return s, err
 }
 
-func kindOf(r cluster.Resource) applyset.GroupKind {
-	return applyset.GroupKind{Group: r.Group, Kind: r.Kind}
-}
-
 // permitted returns an error if the parent's kind may not be a parent.
 func (s *Set) permitted(ctx context.Context) error {
-	crds, err := s.API.FindKind(ctx, crdKind.Group, crdKind.Kind)
+	crds, err := s.API.FindKind(ctx, applyset.CRDKind.Group, applyset.CRDKind.Kind)
 	if err != nil {
 		return err
 	}
@@ -184,7 +180,7 @@ func ByID(ctx context.Context, api API, id string) (applyset.Set, bool, error) {
 		found, err := api.ListMetadata(ctx, r, "", applyset.IDLabel+"="+id)
 		errs = append(errs, err)
 		for _, obj := range found {
-			m := applyset.ReadMember(kindOf(r), obj)
+			m := applyset.ReadMember(r.GroupKind(), obj)
 			set := applyset.Set{GroupKind: m.GroupKind, Namespace: m.Namespace, Name: m.Name}
 			if set.ID() == id {
 				return set, true, nil

@@ -52,7 +52,7 @@ func TestStore(t *testing.T) {
 				return fail(request)
 			}
 			err := s.Store(t.Context(), func(now applyset.Parent) applyset.Parent {
-				return now.Including([]applyset.GroupKind{kindOf(things)}, nil)
+				return now.Including([]applyset.GroupKind{things.GroupKind()}, nil)
 			})
 			fails(t, tt.reason, err, tt.err)
 			equal(t, tt.reason, m.log, tt.want)
