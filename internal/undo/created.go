@@ -74,7 +74,7 @@ func (d *deletions) keep(ctx context.Context, item *run.Item, obj map[string]any
 		return "may have been made by others: whether the run created it is not in the record", nil
 	case d.overrides():
 		return "", nil
-	case slices.Contains(applyset.HoldsData, applyset.GroupKind{Group: item.Target.Group, Kind: item.Target.Kind}):
+	case slices.Contains(applyset.HoldsData, item.Target.GroupKind()):
 		return "was created by the run, and may hold data by now: delete it with kubectl, or undo with --policy=apply", nil
 	case e.Written.ResourceVersion != "" && e.Written.ResourceVersion == o.ResourceVersion():
 		return "", nil
@@ -96,18 +96,18 @@ func (d *deletions) keep(ctx context.Context, item *run.Item, obj map[string]any
 
 // marked reports whether the object has the last-applied configuration of the run, so that a write
 // without a recorded outcome has been executed.
-func (d *deletions) marked(e *entry, obj map[string]any) bool {
+func (d *deletions) marked(e *plandoc.Item, obj map[string]any) bool {
 	is := lastapplied.Read(obj)
 	if e.LastApplied == nil || !e.LastApplied.After.Set || is.Text == "" {
 		return false
 	}
-	return plandoc.Same(reverting{Undo: d.Undo, entry: e}.configuration(e.LastApplied.After, is), merge.Some(is.Text))
+	return plandoc.Same(reverting{Undo: d.Undo, Item: e}.configuration(e.LastApplied.After, is), merge.Some(is.Text))
 }
 
 // changed returns the paths of values that differ from those that the run has written. Values that
 // controllers have written are ignored, and values that the server fills in if the record has only
 // the request.
-func (d *deletions) changed(e *entry, obj map[string]any, typ *merge.Type, status bool) (out []string) {
+func (d *deletions) changed(e *plandoc.Item, obj map[string]any, typ *merge.Type, status bool) (out []string) {
 	var wrote any
 	for _, c := range e.Changes {
 		if c.Path == "." && c.After.Set {
@@ -157,7 +157,7 @@ func parts(c merge.Change, typ *merge.Type) (out []merge.Change) {
 // unowned reports whether a change contains no user's work that would be lost with the object. It
 // was written by the control plane, or through status, as controllers do; or the server allocated
 // it, such as the node of a pod; or the write itself filled it in, and the record has no answer.
-func (d *deletions) unowned(e *entry, c merge.Change, typ *merge.Type, owners merge.Owners) bool {
+func (d *deletions) unowned(e *plandoc.Item, c merge.Change, typ *merge.Type, owners merge.Owners) bool {
 	by := ownership.At(owners, c.Path)
 	controllers := len(by) > 0 && !slices.ContainsFunc(by, func(o merge.Owner) bool {
 		return o.Subresource != "status" && !schema.ControlPlane(o.Manager)
@@ -176,8 +176,7 @@ func (d *deletions) contain(ctx context.Context, items *[]*run.Item) error {
 	}
 	var err error
 	*items = slices.DeleteFunc(*items, func(item *run.Item) bool {
-		gk := applyset.GroupKind{Group: item.Target.Group, Kind: item.Target.Kind}
-		if err != nil || !(applyset.Member{GroupKind: gk}).Contains() {
+		if err != nil || !(applyset.Member{GroupKind: item.Target.GroupKind()}).Contains() {
 			return false
 		}
 		var reason string
@@ -209,7 +208,7 @@ func (d *deletions) End(ctx context.Context, p *run.Plan) error { return d.Begin
 
 // waits reports the finalizers of an object that is being deleted.
 func (d *deletions) waits(t cluster.Target, obj map[string]any) {
-	if m := applyset.ReadMember(applyset.GroupKind{Group: t.Group, Kind: t.Kind}, obj); d.Note != nil && len(m.Finalizers) > 0 {
+	if m := applyset.ReadMember(t.GroupKind(), obj); d.Note != nil && len(m.Finalizers) > 0 {
 		d.Note(t, "is being deleted, and waits for "+strings.Join(m.Finalizers, ", "))
 	}
 }
@@ -223,10 +222,10 @@ func (d *deletions) Delete(ctx context.Context, item *run.Item, trial bool) erro
 			UID: item.UID, ResourceVersion: object.Object{Value: item.Planned.Live}.ResourceVersion(), Propagation: cluster.Background, DryRun: trial,
 		})
 		switch {
-		case err == nil && !trial:
-			d.waits(item.Target, rest)
-			return nil
 		case err == nil:
+			if !trial {
+				d.waits(item.Target, rest)
+			}
 			return nil
 		case !cluster.IsConflict(err) && !cluster.Uncertain(err) && !cluster.IsNotFound(err), try == tries:
 			return fmt.Errorf("%s: was not deleted: %w", item.Target, err)

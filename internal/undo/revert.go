@@ -17,7 +17,7 @@ import (
 // reverting undoes the changes of one object.
 type reverting struct {
 	*Undo
-	*entry
+	*plandoc.Item
 	target cluster.Target
 	live   map[string]any
 	typ    *merge.Type
@@ -28,7 +28,7 @@ type reverting struct {
 // the values that are not undone. Nothing is read. typ is the object's type; nil: unknown.
 func (u *Undo) Revert(i plandoc.Item, live map[string]any, typ *merge.Type) (apply.Planned, []Left) {
 	one := &Undo{Record: u.Record, Planner: u.Planner}
-	r := reverting{Undo: one, entry: &entry{i}, live: live, typ: typ, has: map[bool]bool{}}
+	r := reverting{Undo: one, Item: &i, live: live, typ: typ, has: map[bool]bool{}}
 	out := r.plan(apply.Planned{Subject: apply.Subject{Name: i.Name}, Live: live})
 	return out, one.left
 }

@@ -55,15 +55,12 @@ type Undo struct {
 	// Except reports whether an object is left unchanged, and not reported. May be nil.
 	Except func(t cluster.Target) bool
 
-	entries map[*run.Item]*entry
+	entries map[*run.Item]*plandoc.Item // of the record
 
 	mu      sync.Mutex
 	left    []Left
 	joining map[string][]applyset.Member // objects that become members again, by the id of its set
 }
-
-// entry is one object of the record.
-type entry struct{ plandoc.Item }
 
 // Left is a value that is not undone.
 type Left struct {
@@ -77,7 +74,7 @@ type Left struct {
 // job. The error means that the server cannot be reached.
 func (u *Undo) Plan(ctx context.Context, job *run.Job) (*run.Plan, error) {
 	job.Plans, job.Pruner = u.planned, &deletions{u}
-	u.entries = map[*run.Item]*entry{}
+	u.entries = map[*run.Item]*plandoc.Item{}
 	p := &run.Plan{Job: job}
 	u.declare()
 	for _, item := range u.Record.Executed() {
@@ -95,7 +92,7 @@ func (u *Undo) Plan(ctx context.Context, job *run.Job) (*run.Plan, error) {
 		if before, _ := configured(item); before != nil && item.Action == apply.Delete && definition(item) {
 			one.Object.Value = anew(before) // by which the run determines what other objects wait for
 		}
-		u.entries[one] = &entry{Item: item}
+		u.entries[one] = &item
 		if item.Action == apply.Recreate { // immutable fields are undone in the same way
 			job.Recreate.Propagation = cluster.Background
 			job.Recreate.Kinds = append(job.Recreate.Kinds, strings.TrimSuffix(t.Kind+"."+t.Group, "."))
@@ -164,7 +161,7 @@ func (u *Undo) planned(ctx context.Context, item *run.Item, obj map[string]any) 
 		if u.joining == nil {
 			u.joining = map[string][]applyset.Member{}
 		}
-		u.joining[id] = append(u.joining[id], applyset.Member{GroupKind: applyset.GroupKind{Group: item.Target.Group, Kind: item.Target.Kind}, Namespace: item.Target.Namespace})
+		u.joining[id] = append(u.joining[id], applyset.Member{GroupKind: item.Target.GroupKind(), Namespace: item.Target.Namespace})
 	}
 	return out, err
 }
@@ -173,7 +170,7 @@ func (u *Undo) planned(ctx context.Context, item *run.Item, obj map[string]any) 
 func (u *Undo) plan(ctx context.Context, item *run.Item, obj map[string]any) (apply.Planned, error) {
 	e := u.entries[item]
 	out := apply.Planned{Subject: apply.Subject{Object: item.Object, Name: item.Target.String(), HasStatus: item.Target.Status, Answers: item.Answers}, Live: obj}
-	before, hidden := configured(e.Item)
+	before, hidden := configured(*e)
 	out.Sensitive = u.Planner.Sensitive(out.Subject, merge.Triple{Local: before, Live: obj})
 	is := object.Object{Value: obj}.UID()
 	leave := func(reason string, lost bool) (apply.Planned, error) {
@@ -207,7 +204,7 @@ func (u *Undo) plan(ctx context.Context, item *run.Item, obj map[string]any) (ap
 	if e.Action == apply.Recreate && !hidden {
 		out.Object.Value = anew(before) // if it has to be recreated once more
 	}
-	r := reverting{Undo: u, entry: e, target: item.Target, live: obj, typ: typ, has: map[bool]bool{}}
+	r := reverting{Undo: u, Item: e, target: item.Target, live: obj, typ: typ, has: map[bool]bool{}}
 	planned := r.plan(out)
 	if planned.Action == apply.Change && e.Outcome == plandoc.Begun && r.has[false] && !r.has[true] { // it may be missing a value for another reason
 		return leave("has nothing of what the run wrote: its write was not executed, or others have overwritten all of it", false)
@@ -216,7 +213,7 @@ func (u *Undo) plan(ctx context.Context, item *run.Item, obj map[string]any) (ap
 }
 
 // isNew reports whether the object is the one that the run has created in place of another.
-func (u *Undo) isNew(e *entry, obj map[string]any) bool {
+func (u *Undo) isNew(e *plandoc.Item, obj map[string]any) bool {
 	switch is := (object.Object{Value: obj}).UID(); {
 	case e.Action != apply.Recreate:
 		return false
@@ -229,8 +226,8 @@ func (u *Undo) isNew(e *entry, obj map[string]any) bool {
 // isBack reports whether the object that the run has deleted exists again, created by an earlier
 // undo or another writer, with its whole former configuration. Later additions of others are
 // ignored.
-func (u *Undo) isBack(e *entry, obj map[string]any, typ *merge.Type) bool {
-	before, _ := configured(e.Item)
+func (u *Undo) isBack(e *plandoc.Item, obj map[string]any, typ *merge.Type) bool {
+	before, _ := configured(*e)
 	if before == nil {
 		return false
 	}
@@ -242,8 +239,8 @@ func (u *Undo) isBack(e *entry, obj map[string]any, typ *merge.Type) bool {
 }
 
 // recreate plans the creation of a deleted object as it was configured.
-func (u *Undo) recreate(e *entry, out apply.Planned) (apply.Planned, error) {
-	before, hidden := configured(e.Item)
+func (u *Undo) recreate(e *plandoc.Item, out apply.Planned) (apply.Planned, error) {
+	before, hidden := configured(*e)
 	if before == nil || hidden {
 		u.leave(Left{Target: cluster.Target{Resource: cluster.Resource{Group: out.Group(), Kind: out.Kind()}, Namespace: e.Namespace, Name: e.Name}, Lost: true, Reason: "was deleted, and has values that are hidden in the record: only a record of a run with --show-secrets has them"})
 		return out, nil
