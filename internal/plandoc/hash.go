@@ -40,7 +40,7 @@ func (s Spelling) Hash(id Identity, fields string, v any) any {
 	return map[string]any{hashKey: hex.EncodeToString(sum.Sum(nil)[:16])}
 }
 
-// hider replaces the secret parts of one object's values.
+// hider replaces the secret parts of one object's values by hashes, and these by what they stand for.
 type hider struct {
 	Spelling
 	id Identity

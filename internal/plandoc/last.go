@@ -87,24 +87,20 @@ func (i Item) then(next Item) Item {
 // place: hidden parts are taken from there, if they are the same. It is false if a hidden value
 // differs, or is missing.
 func (s Spelling) Reveal(id Identity, p merge.Path, v any, now merge.Opt) (any, bool) {
-	out := revealer{s, id}.reveal(fieldsOf(p), v, now)
+	out := hider{s, id}.reveal(fieldsOf(p), v, now)
 	return out, !Hashes(out)
 }
 
 // Known is Reveal for a whole configuration; a hidden value that differs from the one in now stays
 // hidden.
 func (s Spelling) Known(id Identity, v any, now merge.Opt) any {
-	return revealer{s, id}.reveal("", v, now)
+	return hider{s, id}.reveal("", v, now)
 }
 
-type revealer struct {
-	Spelling
-	id Identity
-}
-
-func (r revealer) reveal(fields string, v any, now merge.Opt) any {
+// reveal returns v with the parts of now in place of the hashes that are theirs.
+func (h hider) reveal(fields string, v any, now merge.Opt) any {
 	if IsHash(v) {
-		if now.Set && merge.Identical(r.Hash(r.id, fields, now.Value), v) {
+		if now.Set && merge.Identical(h.Hash(h.id, fields, now.Value), v) {
 			return now.Value
 		}
 		return v
@@ -118,18 +114,18 @@ func (r revealer) reveal(fields string, v any, now merge.Opt) any {
 		out := make(map[string]any, len(v))
 		for k, e := range v {
 			is, there := m[k]
-			out[k] = r.reveal(fields+"/"+k, e, merge.Opt{Value: is, Set: there})
+			out[k] = h.reveal(fields+"/"+k, e, merge.Opt{Value: is, Set: there})
 		}
 		return out
 	case []any:
-		return r.list(fields, v, merge.At[[]any](now.Value))
+		return h.revealList(fields, v, merge.At[[]any](now.Value))
 	}
 	return v
 }
 
-// list reveals the entries of a list, each from the entry of now that has its values. That entry
+// revealList reveals the entries of a list, each from the entry of now that has its values. That entry
 // may be at another place: first the one with the same shift as the entry before it, otherwise any.
-func (r revealer) list(fields string, v, now []any) []any {
+func (h hider) revealList(fields string, v, now []any) []any {
 	out := make([]any, len(v))
 	shift := 0
 	for i, e := range v {
@@ -139,7 +135,7 @@ func (r revealer) list(fields string, v, now []any) []any {
 		}
 		for j := range now {
 			at := (i + shift + j + len(now)) % len(now)
-			if known := r.reveal(fields, e, merge.Some(now[at])); !Hashes(known) {
+			if known := h.reveal(fields, e, merge.Some(now[at])); !Hashes(known) {
 				out[i], shift = known, at-i
 				break
 			}
