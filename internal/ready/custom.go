@@ -28,10 +28,8 @@ func customResource(s Subject) Verdict {
 		}
 		return ready("")
 	}
-	if generation {
-		if message, never, stale := stale(o); stale {
-			return unobserved(message, never)
-		}
+	if v, stale := stale(o); stale && generation {
+		return v
 	}
 	if c := first(o, failedConditions, isTrue); c != nil {
 		return failed(because(c), stated(c, merge.At[string](c, "type")+" is True"))

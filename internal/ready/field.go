@@ -57,17 +57,17 @@ func because(c map[string]any) string {
 }
 
 // stale reports that the status is about an older generation of the object, and how far it
-// is; never: there is no status.observedGeneration.
-func stale(obj map[string]any) (message string, never, stale bool) {
+// is; the verdict is Unobserved where there is no status.observedGeneration.
+func stale(obj map[string]any) (v Verdict, stale bool) {
 	wanted := number(obj, 0, "metadata", "generation")
 	seen := number(obj, -1, "status", "observedGeneration")
 	switch {
 	case seen < 0:
-		return "its status is not written yet", true, true
+		return unobserved("its status is not written yet", true), true
 	case seen < wanted:
-		return fmt.Sprintf("its controller has not seen its latest change yet (generation %d of %d)", seen, wanted), false, true
+		return unobserved(fmt.Sprintf("its controller has not seen its latest change yet (generation %d of %d)", seen, wanted), false), true
 	}
-	return "", false, false
+	return Verdict{}, false
 }
 
 // plural returns a count with its noun.

@@ -98,6 +98,9 @@ func (r Row) Judge(s Subject) Verdict {
 	case s.Rule.Path != nil:
 		return s.Rule.judge(s.Object)
 	}
+	if v, stale := stale(s.Object); stale && r.observed {
+		return v
+	}
 	s.pods = r.newest
 	return r.judge(s)
 }

@@ -18,17 +18,19 @@ type Row struct {
 	Custom  bool // judged by its schema, see Subject.Type
 	Instant bool // ready as soon as it exists
 
+	observed bool // nothing is judged by a status about an older generation
+
 	judge  func(Subject) Verdict
 	newest func(Subject) []map[string]any // its pods of the newest revision; nil where it has none
 }
 
 // Rows are the kinds that are judged by more than their existence and their schema.
 var Rows = []Row{
-	{Group: "apps", Kind: "Deployment", judge: deployment, newest: ofDeployment,
+	{Group: "apps", Kind: "Deployment", observed: true, judge: deployment, newest: ofDeployment,
 		When: "all replicas are of the newest revision and available, and none of an older one is left; `paused`: not waited for"},
-	{Group: "apps", Kind: "StatefulSet", judge: statefulSet, newest: ofStatefulSet,
+	{Group: "apps", Kind: "StatefulSet", observed: true, judge: statefulSet, newest: ofStatefulSet,
 		When: "all replicas (from `partition` on) are of the newest revision, and all are ready; `OnDelete`: all are ready, of whatever revision"},
-	{Group: "apps", Kind: "DaemonSet", judge: daemonSet, newest: ofDaemonSet,
+	{Group: "apps", Kind: "DaemonSet", observed: true, judge: daemonSet, newest: ofDaemonSet,
 		When: "every node that should run one has an available pod of the newest revision; `OnDelete`: of whatever revision"},
 	{Group: "batch", Kind: "Job", judge: job, newest: allPods,
 		When: "`Complete`; suspended: not waited for"},
@@ -88,10 +90,8 @@ type Rule struct {
 // judge compares the value. A status that is known to be about an older generation does not
 // count.
 func (r Rule) judge(obj map[string]any) Verdict {
-	if merge.At[any](obj, "status", "observedGeneration") != nil {
-		if message, never, stale := stale(obj); stale {
-			return unobserved(message, never)
-		}
+	if v, stale := stale(obj); stale && merge.At[any](obj, "status", "observedGeneration") != nil {
+		return v
 	}
 	v, ok := merge.Lookup(obj, r.Path, nil)
 	switch {

@@ -48,9 +48,6 @@ func rollout(s Subject, c counts, remark string) Verdict {
 // with the highest revision.
 func deployment(s Subject) Verdict {
 	o := s.Object
-	if message, never, stale := stale(o); stale {
-		return unobserved(message, never)
-	}
 	wanted := number(o, 1, "spec", "replicas")
 	c := counts{
 		wanted: wanted, toUpdate: wanted, noun: "replica",
@@ -135,9 +132,6 @@ func Controller(obj map[string]any) string {
 // keep their revision; with OnDelete all do until they are deleted.
 func statefulSet(s Subject) Verdict {
 	o := s.Object
-	if message, never, stale := stale(o); stale {
-		return unobserved(message, never)
-	}
 	wanted := number(o, 1, "spec", "replicas")
 	partition := number(o, 0, "spec", "updateStrategy", "rollingUpdate", "partition")
 	c := counts{
@@ -217,9 +211,6 @@ func labelled(pods []map[string]any, name, value string) []map[string]any {
 
 func daemonSet(s Subject) Verdict {
 	o := s.Object
-	if message, never, stale := stale(o); stale {
-		return unobserved(message, never)
-	}
 	wanted := number(o, 0, "status", "desiredNumberScheduled")
 	c := counts{
 		wanted: wanted, toUpdate: wanted, present: wanted, noun: "pod",
