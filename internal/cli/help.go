@@ -288,17 +288,5 @@ func (h *helpText) lines(lines ...string) {
 
 // fill breaks a text between words into lines of at most width characters. A longer word is a line.
 func fill(text string, width int) []string {
-	var lines []string
-	line := ""
-	for word := range strings.FieldsSeq(text) {
-		switch {
-		case line == "":
-			line = word
-		case utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width:
-			lines, line = append(lines, line), word
-		default:
-			line += " " + word
-		}
-	}
-	return append(lines, line)
+	return term.Fill(strings.Split(strings.Join(strings.Fields(text), " "), " "), width, "")
 }

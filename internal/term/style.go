@@ -104,26 +104,28 @@ func Wrap(text string, width int) []string {
 	if at := strings.LastIndex(text, ": kubectl merge "); at >= 0 {
 		text, command = text[:at+1], text[at+2:]
 	}
-	var lines []string
-	line := ""
-	for i, word := range strings.Split(strings.ReplaceAll(text, "kubectl merge", "kubectl\x00merge"), " ") {
-		word = strings.ReplaceAll(word, "\x00", " ")
-		switch {
+	words := strings.Split(strings.ReplaceAll(text, "kubectl merge", "kubectl\x00merge"), " ")
+	for i, word := range words {
+		words[i] = strings.ReplaceAll(word, "\x00", " ")
+	}
+	if command != "" {
+		words = append(words, command)
+	}
+	return Fill(words, width, indent)
+}
+
+// Fill puts words into lines of at most width characters; all but the first begin with indent. A word longer
+// than a line is one.
+func Fill(words []string, width int, indent string) (lines []string) {
+	for i, word := range words {
+		switch last := len(lines) - 1; {
 		case i == 0:
-			line = word
-		case utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width:
-			lines, line = append(lines, line), indent+word
+			lines = append(lines, word)
+		case utf8.RuneCountInString(lines[last])+1+utf8.RuneCountInString(word) > width:
+			lines = append(lines, indent+word)
 		default:
-			line += " " + word
+			lines[last] += " " + word
 		}
 	}
-	lines = append(lines, line)
-	if command == "" {
-		return lines
-	}
-	if utf8.RuneCountInString(line)+1+utf8.RuneCountInString(command) <= width {
-		lines[len(lines)-1] += " " + command
-		return lines
-	}
-	return append(lines, indent+command)
+	return lines
 }
