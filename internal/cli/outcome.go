@@ -51,12 +51,17 @@ func (f *outcomePrinter) run(e outcome.Ended) error {
 
 // target returns the destination, or the source, of the run.
 func (e *env) target(s *session) outcome.Target {
-	return e.aim(s.api, outcome.Namespaces(s.Items))
+	return e.aim(s.api, targetsOf(s.Items))
 }
 
-// aim returns a server, nil for none, and namespaces on it as summaries name them.
-func (e *env) aim(api *cluster.Cluster, namespaces []string) outcome.Target {
-	t := outcome.Target{Namespaces: namespaces}
+// aim returns a server, nil for none, and the namespaces of targets on it, each once, in order.
+func (e *env) aim(api *cluster.Cluster, targets []cluster.Target) outcome.Target {
+	t, seen := outcome.Target{}, map[string]bool{"": true}
+	for _, one := range targets {
+		if !seen[one.Namespace] {
+			seen[one.Namespace], t.Namespaces = true, append(t.Namespaces, one.Namespace)
+		}
+	}
 	if api == nil {
 		return t
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -166,13 +165,8 @@ func (f *targetVerb) summary(targets []target.Target, counts map[write.Outcome]i
 	if _, preview := f.prints.(*dryPrinter); !preview || len(targets) < 2 {
 		return
 	}
-	var namespaces []string
-	for _, t := range targets {
-		if !slices.Contains(namespaces, t.Namespace) && t.Namespace != "" {
-			namespaces = append(namespaces, t.Namespace)
-		}
-	}
-	f.plainReporter().summary(outcome.Summary{Objects: len(targets), Counts: counts, DryRun: true, Time: time.Since(f.start), Target: f.aim(f.cluster, namespaces)})
+	on := each(targets, func(t target.Target) cluster.Target { return t.Target })
+	f.plainReporter().summary(outcome.Summary{Objects: len(targets), Counts: counts, DryRun: true, Time: time.Since(f.start), Target: f.aim(f.cluster, on)})
 }
 
 // showConfiguration prints the configuration before and after.

@@ -134,7 +134,7 @@ func (u *undoing) run(ctx context.Context) error {
 	conflicts := u.conflicts(notes, s.Items)
 	left += len(u.omitted) + conflicts + u.skipped(notes, s.Plan) + u.left(notes, plan.Left()[len(known):])
 	if !u.rollback {
-		sum := outcome.Summarize(outcome.Ended{Plan: s.Plan, DryRun: u.mode != dryNone, Took: time.Since(start), Target: u.aim(s.api, outcome.Namespaces(slices.Concat(s.Items, s.Others)))})
+		sum := outcome.Summarize(outcome.Ended{Plan: s.Plan, DryRun: u.mode != dryNone, Took: time.Since(start), Target: u.aim(s.api, targetsOf(slices.Concat(s.Items, s.Others)))})
 		sum.Objects = sum.Total() // the record is the input, including the deleted objects
 		notes.summary(sum)
 	}

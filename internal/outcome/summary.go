@@ -65,18 +65,6 @@ func (t Target) String() string {
 	}
 }
 
-// Namespaces returns those of the items, each once, in order.
-func Namespaces(items []*run.Item) (out []string) {
-	seen := map[string]bool{"": true}
-	for _, item := range items {
-		if n := item.Target.Namespace; !seen[n] {
-			seen[n] = true
-			out = append(out, n)
-		}
-	}
-	return out
-}
-
 // Summary is the outcome of all objects of a run.
 type Summary struct {
 	Objects int                   // of the input

@@ -23,7 +23,7 @@ func TestSummary(t *testing.T) {
 		},
 		Others: []*run.Item{{Surplus: &run.Surplus{}, Details: &run.Details{Result: write.Result{Outcome: write.Pruned}}}, {Details: &run.Details{}, Surplus: &run.Surplus{Keep: true}}, {Details: &run.Details{}, Surplus: &run.Surplus{}, Err: &run.NotReached{}}},
 	}
-	s := Summarize(Ended{Plan: p, Took: 1234 * time.Millisecond, Target: Target{Context: "prod", Namespaces: Namespaces(p.Items)}})
+	s := Summarize(Ended{Plan: p, Took: 1234 * time.Millisecond, Target: Target{Context: "prod", Namespaces: []string{"shop", "ops"}}})
 	want := "7 objects: 1 created, 1 configured, 1 recreated, 1 unchanged, 2 not written, 1 failed, 1 pruned, 1 kept, 1 not pruned in 1.2s (context prod, namespaces shop, ops)"
 	if got := s.String(); got != want || s.Total() != 10 {
 		t.Errorf("%d: %s\nwant %s", s.Total(), got, want)
