@@ -129,6 +129,14 @@ func (e *call) printRows(rows [][]string, value any) error {
 	return w.Flush()
 }
 
+// emit prints a text, unless it could not be made.
+func (e *env) emit(text []byte, err error) error {
+	if err == nil {
+		_, err = e.Out.Write(text)
+	}
+	return err
+}
+
 // printJSON prints a value for programs.
 func (e *env) printJSON(v any) error {
 	return escape.WriteJSON(e.Out, v, "  ")

@@ -229,11 +229,7 @@ func (s several) documents(c *call, encode func(any) ([]byte, error)) error {
 			all = append(all, merge.With(d.(map[string]any), s.names[i], "context"))
 		}
 	}
-	text, err := encode(all)
-	if err == nil {
-		_, err = c.Out.Write(text)
-	}
-	return err
+	return c.emit(encode(all))
 }
 
 // reports prints one report of drift.

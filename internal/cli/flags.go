@@ -234,7 +234,7 @@ func (f *flagRow) meant(text string) string {
 
 // among returns an error unless a text is one of the flag's words.
 func (f *flagRow) among(text string) error {
-	words := each(f.words(), func(word string) string { return strings.Split(word, "\t")[0] })
+	words := each(f.words(), wordOf)
 	if slices.Contains(words, text) {
 		return nil
 	}

@@ -61,9 +61,12 @@ func (c *call) noInput() error {
 const mostListed = 8
 
 // listed returns the list of names for an error.
-func listed(names []string) string {
-	if more := len(names) - mostListed; more > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:mostListed], ", "), more)
+func listed(names []string) string { return firstOf(names, mostListed) }
+
+// firstOf lists as many names as given, and counts the others.
+func firstOf(names []string, most int) string {
+	if more := len(names) - most; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), more)
 	}
 	return strings.Join(names, ", ")
 }
@@ -156,8 +159,7 @@ func (c *call) lastApplied(ctx context.Context) ([]object.Object, error) {
 		value, isMap := was.Value.(map[string]any)
 		switch {
 		case c.output == string(diff.ExplainBlame) && (was.Problem != "" || !isMap || was.State == lastapplied.Blanked):
-			value = map[string]any{"apiVersion": t.Live["apiVersion"], "kind": t.Live["kind"], "metadata": map[string]any{"name": t.Name}}
-			out = append(out, object.Object{Value: value}.InNamespace(t.Namespace)) // it has owners all the same
+			out = append(out, t.Identity()) // it has owners all the same
 		case was.Problem != "":
 			errs[i] = fmt.Errorf("%s: %s", t, was.Problem)
 		case !isMap:

@@ -71,11 +71,7 @@ func (f *streamPrinter) close(context.Context) error {
 	case 0:
 		return nil
 	case 1:
-		text, err := f.style.alone(f.first)
-		if err == nil {
-			_, err = f.Out.Write(text)
-		}
-		return err
+		return f.emit(f.style.alone(f.first))
 	}
 	_, err := io.WriteString(f.Out, f.style.tail)
 	return err
@@ -98,12 +94,7 @@ func (f *listPrinter) close(context.Context) error {
 	if len(f.objects) == 0 {
 		return nil
 	}
-	text, err := f.print(f.objects)
-	if err != nil {
-		return err
-	}
-	_, err = f.Out.Write(text)
-	return err
+	return f.emit(f.print(f.objects))
 }
 
 func oneOrList(objects []any) any {

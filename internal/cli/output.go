@@ -84,6 +84,9 @@ func printerWords(fit func(printerRow) bool) (words []string) {
 	return words
 }
 
+// wordOf returns a word for completion without its help.
+func wordOf(word string) string { return strings.Split(word, "\t")[0] }
+
 func anyPrinter(printerRow) bool { return true }
 
 // ofTarget reports whether a printer is for verbs that change only the last-applied configuration.
@@ -93,13 +96,7 @@ func isReport(p printerRow) bool { return p.report }
 
 // printerNames returns the names of the printerRows that fit.
 func printerNames(fit func(printerRow) bool) string {
-	var names []string
-	for _, p := range printerRows {
-		if fit(p) {
-			names = append(names, p.name)
-		}
-	}
-	return strings.Join(names, ", ")
+	return strings.Join(each(printerWords(fit), wordOf), ", ")
 }
 
 // templateNames returns the template languages as help texts list them.

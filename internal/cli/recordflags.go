@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
@@ -123,11 +122,7 @@ func (f *recording) hidden() {
 	}
 	if lost := f.journals[0].Lost(); len(lost) > 0 {
 		const most = 3
-		more := ""
-		if n := len(lost) - most; n > 0 {
-			more = fmt.Sprintf(" and %d more", n)
-		}
-		text := "undo cannot restore secret values of " + strings.Join(lost[:min(len(lost), most)], ", ") + more + ", which are hidden in the record: --show-secrets records them"
+		text := "undo cannot restore secret values of " + firstOf(lost, most) + ", which are hidden in the record: --show-secrets records them"
 		f.plainReporter().note("Warning", diff.Note{Object: f.record, Kind: noteWarning, Message: escape.Line(text)})
 	}
 }

@@ -39,11 +39,7 @@ var _ = registerVerb(verb{
 		case "json":
 			return c.printJSON(v)
 		case "yaml":
-			data, err := yamlOf(v)
-			if err == nil {
-				_, err = c.Out.Write(data)
-			}
-			return err
+			return c.emit(yamlOf(v))
 		}
 		text := "kubectl-merge " + v.Version
 		if v.Commit != "" {

@@ -74,11 +74,7 @@ func (v *viewVerb) show(o target.Target, was lastapplied.Original) error {
 	if err != nil {
 		return fmt.Errorf("%s: last-applied: %w", o, err)
 	}
-	text, err := v.confText(o, was, conf)
-	if err == nil {
-		_, err = v.Out.Write(text)
-	}
-	return err
+	return v.emit(v.confText(o, was, conf))
 }
 
 // withMetadata is conf, whose values are blanked, with metadata in which they are hidden.
