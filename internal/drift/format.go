@@ -1,6 +1,7 @@
 package drift
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -122,9 +123,7 @@ func (r Row) cells(n int) []string {
 	}
 	cells := []string{escape.Line(r.Namespace), escape.Line(r.Title), string(r.Drift), field, values[0], values[1], diff.OwnerName(r.Owner), diff.When(r.Owner)}
 	for i, c := range cells {
-		if c == "" {
-			cells[i] = "-"
-		}
+		cells[i] = cmp.Or(c, "-")
 	}
 	if r.Context != "" {
 		return append([]string{r.Context}, cells...)

@@ -144,7 +144,7 @@ const stateField = "state"
 // look compares an object, unless that version of it was compared before; nil if it is not watched.
 // An object's state is changed only by the goroutine of its source.
 func (w *Watcher) look(ctx context.Context, s follow.Source, obj map[string]any) map[string]any {
-	name, version := strings.Clone(stringField(obj, "name")), strings.Clone(stringField(obj, "resourceVersion"))
+	name, version := strings.Clone(merge.At[string](obj, "metadata", "name")), strings.Clone(merge.At[string](obj, "metadata", "resourceVersion"))
 	o := w.at[key(s.Resource, s.Namespace, name)]
 	if o == nil {
 		return nil
@@ -156,17 +156,12 @@ func (w *Watcher) look(ctx context.Context, s follow.Source, obj map[string]any)
 	return small
 }
 
-// stringField returns a string in an object's metadata.
-func stringField(obj map[string]any, field string) string {
-	return merge.At[string](obj, "metadata", field)
-}
-
 func (w *Watcher) compare(ctx context.Context, o *watched, obj map[string]any) state {
 	item := w.Compare(ctx, o.item, obj)
 	if item.Err != nil {
 		return state{err: item.Err}
 	}
-	s := state{version: strings.Clone(stringField(obj, "resourceVersion")), rows: Of(item, w.Manager)}
+	s := state{version: strings.Clone(merge.At[string](obj, "metadata", "resourceVersion")), rows: Of(item, w.Manager)}
 	if len(o.rows) > 0 && obj != nil {
 		s.owners = ownership.Of(obj)
 	}
@@ -196,7 +191,7 @@ func (w *Watcher) take(ctx context.Context, s follow.Source, u follow.Update) {
 	w.fine(s.Watching)
 	there := map[string]bool{}
 	for _, obj := range u.Objects {
-		name := stringField(obj, "name")
+		name := merge.At[string](obj, "metadata", "name")
 		there[name] = true
 		o := w.at[key(s.Resource, s.Namespace, name)]
 		if u.Gone {

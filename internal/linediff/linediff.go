@@ -20,16 +20,7 @@ func Ended(text string) string {
 }
 
 // Lines returns the lines of a text, with their ends; nil for an empty text.
-func Lines(text string) []string {
-	if text == "" {
-		return nil
-	}
-	all := strings.SplitAfter(text, "\n")
-	if all[len(all)-1] == "" {
-		all = all[:len(all)-1]
-	}
-	return all
-}
+func Lines(text string) []string { return slices.Collect(strings.Lines(text)) }
 
 // Between lists the changes that lead from old to now, in order, with unchanged lines
 // between any two. nil where nothing differs. As few lines as possible change, unless the

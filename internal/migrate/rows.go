@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -136,17 +137,10 @@ func Table(items []*Item) (rows [][]string) {
 			if rows == nil {
 				rows = [][]string{{"NAMESPACE", "OBJECT", "WHAT", "FIELD", "BY"}}
 			}
-			rows = append(rows, []string{dash(i.Namespace), i.String(), string(r.What), dash(r.Path.String()), dash(strings.Join(r.By, ", "))})
+			rows = append(rows, []string{cmp.Or(i.Namespace, "-"), i.String(), string(r.What), cmp.Or(r.Path.String(), "-"), cmp.Or(strings.Join(r.By, ", "), "-")})
 		}
 	}
 	return rows
-}
-
-func dash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
 }
 
 // Report returns the same for programs, as JSON.

@@ -74,12 +74,9 @@ func splitMap(m map[string]any, typ *merge.Type, sets []owned) (applied, others 
 	mine, theirs := map[string]any{}, map[string]any{}
 	for name, v := range m {
 		hold := below(sets, "f:"+name)
-		declared := false
-		if typ != nil && typ.Kind == merge.Object {
-			var f merge.Field
-			if f, declared = typ.Fields[name]; f.Allocated {
-				continue
-			}
+		f, declared := declares(typ, name)
+		if f.Allocated {
+			continue
 		}
 		a, o := split(v, typ.Field(name).Type, hold)
 		if a.Set {

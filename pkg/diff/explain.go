@@ -287,16 +287,9 @@ func within(p, typed merge.Path) bool {
 }
 
 func keysWithin(has, typed []merge.KeyPart) bool {
-	for _, k := range typed {
-		found := false
-		for _, h := range has {
-			found = found || h.Name == k.Name && typedAs(k.Value, h.Value)
-		}
-		if !found {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(typed, func(k merge.KeyPart) bool {
+		return !slices.ContainsFunc(has, func(h merge.KeyPart) bool { return h.Name == k.Name && typedAs(k.Value, h.Value) })
+	})
 }
 
 // typedAs reports whether the typed value matches: [port=80] may mean "80" as well as 80.

@@ -95,7 +95,7 @@ func (c *Comment) row(s Section) {
 		c.context = [2]string{"| Context ", "|---"}
 		fmt.Fprintf(&c.rows, "| %s ", inline(s.Context))
 	}
-	fmt.Fprintf(&c.rows, "| %s | %s | %s | %s | %s | %s | %s |\n", strings.ReplaceAll(code(s.Object), "|", "\\|"), inline(s.Outcome), inline(s.Impact),
+	fmt.Fprintf(&c.rows, "| %s | %s | %s | %s | %s | %s | %s |\n", strings.ReplaceAll(Code(s.Object), "|", "\\|"), inline(s.Outcome), inline(s.Impact),
 		some(added), some(changed), some(removed), some(len(s.Plan.Conflicts)))
 }
 
@@ -174,9 +174,9 @@ func (s Section) details(o Options) (string, error) {
 	fmt.Fprintf(&b, "\n<details><summary>%s</summary>\n\n", html.EscapeString(escape.Line(title)))
 	notes := append(append(Conflicts(s.Report), s.Guards...), Brief(Notes(s.Report), 0, s.Preview)...)
 	for _, n := range notes {
-		b.WriteString("- " + code(n.Text()) + "\n")
+		b.WriteString("- " + Code(n.Text()) + "\n")
 		for _, way := range n.Ways() {
-			b.WriteString("  - " + code(way) + "\n")
+			b.WriteString("  - " + Code(way) + "\n")
 		}
 	}
 	if len(notes) > 0 {
@@ -204,8 +204,8 @@ func fence(text string, n int) string {
 	return f
 }
 
-// code returns a text so that Markdown prints it unchanged.
-func code(s string) string {
+// Code returns a text so that Markdown prints it to the letter, on one line.
+func Code(s string) string {
 	s = strings.ReplaceAll(escape.Text(s), "\n", " ")
 	f := fence(s, 1)
 	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") {

@@ -212,6 +212,3 @@ func Beside(n int, values ...merge.Opt) []string {
 	}
 	return texts
 }
-
-// Code returns a text so that Markdown prints it to the letter, on one line.
-func Code(s string) string { return code(s) }

@@ -40,7 +40,7 @@ func Without(obj any) any {
 	if _, ok := annotations(o)[Annotation]; !ok {
 		return obj
 	}
-	return withoutAnnotation(o, Annotation)
+	return withoutKey(o, "annotations", Annotation)
 }
 
 // WithoutNullAnnotations returns obj without metadata.annotations if they are null. kubectl
@@ -114,14 +114,10 @@ var PartOfPath = merge.Path{merge.Named("metadata"), merge.Named("labels"), merg
 // is never pruned.
 func WithoutSet(obj any) any {
 	o, ok := obj.(map[string]any)
-	labels := merge.At[map[string]any](obj, "metadata", "labels")
-	switch _, there := labels[PartOf]; {
-	case !ok || !there:
+	if _, there := merge.At[map[string]any](obj, "metadata", "labels")[PartOf]; !ok || !there {
 		return obj
-	case len(labels) == 1:
-		return merge.Without(o, "metadata", "labels")
 	}
-	return merge.Without(o, "metadata", "labels", PartOf)
+	return withoutKey(o, "labels", PartOf)
 }
 
 // WithSet returns obj as part of the set of that id. An obj that is not a JSON object is
@@ -199,12 +195,12 @@ func annotations(obj any) map[string]any {
 	return merge.At[map[string]any](obj, "metadata", "annotations")
 }
 
-// withoutAnnotation drops one annotation, and annotations if it was the last.
-func withoutAnnotation(obj map[string]any, key string) map[string]any {
-	if len(annotations(obj)) == 1 {
-		return merge.Without(obj, "metadata", "annotations")
+// withoutKey drops one annotation or label, and the map of them if it was the last.
+func withoutKey(obj map[string]any, of, key string) map[string]any {
+	if len(merge.At[map[string]any](obj, "metadata", of)) == 1 {
+		return merge.Without(obj, "metadata", of)
 	}
-	return merge.Without(obj, "metadata", "annotations", key)
+	return merge.Without(obj, "metadata", of, key)
 }
 
 // WithoutEmptyAnnotations returns a configuration without an empty map of annotations, which

@@ -159,5 +159,5 @@ func marked(obj map[string]any, text string) Original {
 	if s, _ := raw.(string); Blanking(s) == BlankSecret || Blanking(s) == BlankLeaves {
 		kind = Blanking(s)
 	}
-	return Original{Value: withoutAnnotation(obj, Marker), State: Blanked, Blanking: kind, Text: text}
+	return Original{Value: withoutKey(obj, "annotations", Marker), State: Blanked, Blanking: kind, Text: text}
 }

@@ -27,12 +27,7 @@ func Equal(a, b any, typ *Type) bool {
 			return true
 		}
 		elem := typ.EntryType()
-		for i := range a {
-			if !Equal(a[i], b[i], elem) {
-				return false
-			}
-		}
-		return true
+		return slices.EqualFunc(a, b, func(x, y any) bool { return Equal(x, y, elem) })
 	}
 	return equalScalars(a, b, typ)
 }
