@@ -28,9 +28,13 @@ func SplitList(data []byte) (RawList, bool) {
 			l.Metadata, _ = v.(map[string]any)
 			return true, ok
 		case key == "items" && p.next() == '[':
-			return true, p.entries(func(from, to int) bool {
-				item, ok := rawItem(p.text[from:to])
-				item.Text = data[from:to]
+			return true, p.entries(func() bool {
+				from := p.at
+				if !p.skip() {
+					return false
+				}
+				item, ok := rawItem(p.text[from:p.at])
+				item.Text = data[from:p.at]
 				l.Items = append(l.Items, item)
 				return ok
 			})
@@ -91,8 +95,8 @@ func (p *jsonParser) members(each func(key string) (more, ok bool)) bool {
 	}
 }
 
-// entries calls each with the start and end of every entry of a list, until it returns false.
-func (p *jsonParser) entries(each func(from, to int) bool) bool {
+// entries calls each for every entry of a list, to read or skip it, until it returns false.
+func (p *jsonParser) entries(each func() bool) bool {
 	if !p.eat('[') {
 		return false
 	}
@@ -100,9 +104,7 @@ func (p *jsonParser) entries(each func(from, to int) bool) bool {
 		return true
 	}
 	for {
-		p.blank()
-		from := p.at
-		if !p.skip() || !each(from, p.at) {
+		if p.blank(); !each() {
 			return false
 		}
 		if !p.eat(',') {

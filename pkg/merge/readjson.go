@@ -119,26 +119,14 @@ var jsonWords = []struct {
 }{{"null", nil}, {"true", true}, {"false", false}}
 
 func (p *jsonParser) parseObject(depth int) (any, bool) {
-	p.at++
 	keys, values := len(p.keys), len(p.values)
-	for more := !p.eat('}'); more; {
-		p.blank()
-		if p.next() != '"' {
-			return nil, false
-		}
-		key, ok := p.str()
-		if !ok || !p.eat(':') {
-			return nil, false
-		}
-		p.blank()
+	read := p.members(func(key string) (more, ok bool) {
 		v, ok := p.parseValue(depth + 1)
-		if !ok {
-			return nil, false
-		}
 		p.keys, p.values = append(p.keys, key), append(p.values, v)
-		if more = p.eat(','); !more && !p.eat('}') {
-			return nil, false
-		}
+		return true, ok
+	})
+	if !read {
+		return nil, false
 	}
 	m := make(map[string]any, len(p.keys)-keys)
 	for i, key := range p.keys[keys:] {
@@ -149,18 +137,14 @@ func (p *jsonParser) parseObject(depth int) (any, bool) {
 }
 
 func (p *jsonParser) list(depth int) (any, bool) {
-	p.at++
 	values := len(p.values)
-	for more := !p.eat(']'); more; {
-		p.blank()
+	read := p.entries(func() bool {
 		v, ok := p.parseValue(depth + 1)
-		if !ok {
-			return nil, false
-		}
 		p.values = append(p.values, v)
-		if more = p.eat(','); !more && !p.eat(']') {
-			return nil, false
-		}
+		return ok
+	})
+	if !read {
+		return nil, false
 	}
 	list := make([]any, len(p.values)-values)
 	copy(list, p.values[values:])
