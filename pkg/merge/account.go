@@ -130,7 +130,7 @@ func (m *merger) accountList(s *cursor, x four, alone Cause) (Opt, bool) {
 	p, stated := pairUp(t, o, want, v), pairUp(t, nil, want, l)
 	changed := false
 	account := func(here hop, e four) Opt {
-		c := m.below(s, here, Field{Type: t.Elem}, true)
+		c := m.below(s, here)
 		if p.repeats(Identity(t, here.entry)) {
 			c.twin = twin(e.o, e.l, func() Opt { return e.want })
 		}
@@ -280,12 +280,8 @@ func (m *merger) accountRemoved(s *cursor, x four, alone Cause) (Opt, bool) {
 // accountUnit removes a value as one. An entry that only live has counts as another manager's; a
 // field does so only where managedFields show an owner, since it may be a default.
 func (m *merger) accountUnit(s *cursor, x four, why Cause) (Opt, bool) {
-	if t := s.field.Type; t != nil && t.Kind == Object && !t.Atomic {
-		if v, ok := x.v.Value.(map[string]any); ok {
-			if left := m.ruled(s, v, Opt{}); left.Set {
-				return m.droppedParts(s, because{left, LocalSide, why, x.o, Opt{}, x.v})
-			}
-		}
+	if left := m.ruled(s, x.v, Opt{}); left.Set {
+		return m.droppedParts(s, because{left, LocalSide, why, x.o, Opt{}, x.v})
 	}
 	moved, owner := m.movedInside(s, x.o, x.v)
 	if m.owners == nil && !x.o.Set && s.entry {

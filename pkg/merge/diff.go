@@ -63,8 +63,7 @@ func (d *differ) maps(s *cursor, from, to map[string]any) {
 	}
 	sort.Strings(names)
 	for _, k := range names {
-		f, _ := childOf(s.field.Type, k)
-		d.diffValue(d.below(s, hop{name: k}, f, false), key(from, k), key(to, k))
+		d.diffValue(d.below(s, hop{name: k}), key(from, k), key(to, k))
 		d.leave()
 	}
 }
@@ -76,7 +75,6 @@ func (d *differ) lists(s *cursor, from, to []any) bool {
 	if fx.more != nil || tx.more != nil {
 		return false
 	}
-	elem := Field{Type: t.Elem}
 	var kept, added []string // the order that replaying leads to
 	var before []Step
 	for i, id := range fx.ids {
@@ -88,7 +86,7 @@ func (d *differ) lists(s *cursor, from, to []any) bool {
 			before = steps(t, from)
 		}
 		d.changes = append(d.changes, Change{
-			Op: OpRemove, Path: d.below(s, hop{list: t, entry: from[i]}, elem, false).path(), Old: Some(from[i]), OldOrder: before,
+			Op: OpRemove, Path: d.below(s, hop{list: t, entry: from[i]}).path(), Old: Some(from[i]), OldOrder: before,
 		})
 		d.leave()
 	}
@@ -99,7 +97,7 @@ func (d *differ) lists(s *cursor, from, to []any) bool {
 		} else {
 			added = append(added, id)
 		}
-		d.diffValue(d.below(s, hop{list: t, entry: to[i]}, elem, false), old, Some(to[i]))
+		d.diffValue(d.below(s, hop{list: t, entry: to[i]}), old, Some(to[i]))
 		d.leave()
 	}
 	if got := append(kept, added...); !slices.Equal(got, tx.ids) {

@@ -30,7 +30,7 @@ func (m *merger) dropped(s *cursor, o, v, raw Opt) (Opt, bool) {
 			return m.droppedEntries(s, om, vv)
 		case s.entry || t != nil && (t.Atomic || t.Kind != Unknown && t.Kind != Object && t.Kind != Map):
 		case t != nil && t.Kind == Object:
-			return m.droppedUnit(s, o, v, m.ruled(s, vv, leftOf(t, o.Value, vv)))
+			return m.droppedUnit(s, o, v, m.ruled(s, v, leftOf(t, o.Value, vv)))
 		default:
 			om, _ := o.Value.(map[string]any)
 			return m.droppedEntries(s, om, vv)
@@ -84,22 +84,23 @@ func (m *merger) removed(s *cursor, cause Cause, d Disagreement) (Opt, bool) {
 
 // ruled adds to what is left of a declared object those of its fields that a user's rule
 // gives to live.
-func (m *merger) ruled(s *cursor, v map[string]any, left Opt) Opt {
-	if len(m.policy.Rules) == 0 || s.keepsLive() {
+func (m *merger) ruled(s *cursor, live, left Opt) Opt {
+	v, isMap := live.Value.(map[string]any)
+	t := s.field.Type
+	if len(m.policy.Rules) == 0 || s.keepsLive() || !isMap || t == nil || t.Kind != Object || t.Atomic {
 		return left
 	}
 	kept, _ := left.Value.(map[string]any)
 	for _, name := range sortedKeys(v) {
-		f, entry := childOf(s.field.Type, name)
-		if entry || v[name] == nil {
+		if _, declared := t.Fields[name]; !declared || v[name] == nil {
 			continue
 		}
 		part := key(kept, name)
-		c := m.below(s, hop{name: name}, f, false)
-		if inner, ok := v[name].(map[string]any); c.keepsLive() {
+		c := m.below(s, hop{name: name})
+		if c.keepsLive() {
 			part = Some(v[name])
-		} else if ok && f.Type != nil && f.Type.Kind == Object && !f.Type.Atomic {
-			part = m.ruled(c, inner, part)
+		} else {
+			part = m.ruled(c, Some(v[name]), part)
 		}
 		if m.leave(); part.Set {
 			kept = cloneMap(kept)
@@ -176,8 +177,9 @@ func (m *merger) droppedEntries(s *cursor, o, v map[string]any) (Opt, bool) {
 	names := m.names(nil, o, v)
 	defer m.forget(names)
 	for _, name := range names {
-		f, _ := childOf(s.field.Type, name)
-		r, ch := m.mergeValue(m.below(s, hop{name: name}, f, true), key(o, name), Opt{}, key(v, name))
+		c := m.below(s, hop{name: name})
+		c.entry = true
+		r, ch := m.mergeValue(c, key(o, name), Opt{}, key(v, name))
 		if m.leave(); ch {
 			out.put(name, r)
 		}

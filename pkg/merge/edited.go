@@ -255,13 +255,11 @@ func (m *merger) anew(s *cursor, l, r Opt) Opt {
 	}
 	out := edited{fields: rm}
 	for _, name := range sortedKeys(rm) {
-		f, entry := childOf(s.field.Type, name)
-		c := m.below(s, hop{name: name}, f, entry)
-		is := Some(rm[name])
+		c, is := m.below(s, hop{name: name}), Some(rm[name])
 		switch lv, stated := lm[name]; {
 		case stated:
 			out.put(name, m.anew(c, Some(lv), is))
-		case !f.Allocated && !(f.Default != nil && Equal(rm[name], f.Default, f.Type)):
+		case !c.field.Allocated && !(c.field.Default != nil && Equal(rm[name], c.field.Default, c.field.Type)):
 			m.withdraw(c.path().String())
 			m.reportRemoved(c, CauseAnew, Opt{}, is)
 			out.put(name, Opt{})

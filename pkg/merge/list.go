@@ -24,7 +24,7 @@ func (m *merger) list(s *cursor, o, l []any, live Opt) (Opt, bool) {
 			at, lv, ov = hop{list: t, entry: v[j]}, keyed(t, lv), keyed(t, ov)
 		}
 		var ch bool
-		c := m.below(s, at, Field{Type: t.Elem}, true)
+		c := m.below(s, at)
 		if p.repeats(p.l.ids[i]) {
 			c.twin = twin(ov, lv, func() Opt { return m.localWinsIn(t.Elem, ov, lv, vv) })
 		}
@@ -55,7 +55,7 @@ func (m *merger) list(s *cursor, o, l []any, live Opt) (Opt, bool) {
 			continue // nothing to report
 		}
 		var ch bool
-		c := m.below(s, hop{list: t, entry: v[j], nth: p.v.nth(j)}, Field{Type: t.Elem}, true)
+		c := m.below(s, hop{list: t, entry: v[j], nth: p.v.nth(j)})
 		if !ov.Set {
 			m.besides(c, p, j)
 			m.liveOnly(c, stays[j])

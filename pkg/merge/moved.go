@@ -113,8 +113,7 @@ func (m *merger) movedInside(s *cursor, o, v Opt) (bool, *Owner) {
 			break
 		}
 		for _, name := range sortedKeys(vv) {
-			f, entry := childOf(t, name)
-			c := cursor{up: s, here: hop{name: name}, field: f, entry: entry}
+			c := s.to(hop{name: name})
 			if moved, owner := m.movedInside(&c, denull(key(om, name)), denull(Some(vv[name]))); moved {
 				return true, owner
 			}
@@ -154,7 +153,7 @@ func (m *merger) movedEntries(s *cursor, o, v []any) (bool, *Owner) {
 		if h := had[id]; len(h) > 0 {
 			ov, had[id] = Some(h[0]), h[1:]
 		}
-		c := cursor{up: s, here: hop{list: t, entry: e}, field: Field{Type: t.Elem}, entry: true}
+		c := s.to(hop{list: t, entry: e})
 		if repeats {
 			c.twin = twin(ov, Opt{}, func() Opt { return Opt{} })
 		}

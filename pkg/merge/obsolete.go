@@ -54,8 +54,7 @@ func (m *merger) obsoleteIn(s *cursor, at obsoleteAt, l, r map[string]any) (Opt,
 	if r[name] == nil || len(at.path) == 1 && l[name] != nil && !m.triple.Reverts {
 		return Opt{}, false
 	}
-	f, entry := childOf(s.field.Type, name)
-	c := m.below(s, hop{name: name}, f, entry)
+	c := m.below(s, hop{name: name})
 	defer m.leave()
 	list, isList := r[name].([]any)
 	switch {
@@ -65,7 +64,7 @@ func (m *merger) obsoleteIn(s *cursor, at obsoleteAt, l, r map[string]any) (Opt,
 		m.because(c, because{Opt{}, LocalSide, CauseDisplaced, Opt{}, Opt{}, Some(r[name])})
 		m.addRemoved(c, Opt{}, Removal{Value: r[name], Cause: CauseDisplaced, By: at.by})
 		return Opt{}, true
-	case isList && f.Type != nil && len(at.path) > 2:
+	case isList && c.field.Type != nil && len(at.path) > 2:
 		return m.obsoleteEntries(c, obsoleteAt{at.path[2:], at.by, at.held}, l[name], list)
 	}
 	return Opt{}, false
@@ -92,7 +91,7 @@ func (m *merger) obsoleteEntries(s *cursor, at obsoleteAt, local any, list []any
 		if j := EntryAt(entries, StepOf(t, e, 0), t); j >= 0 {
 			l, _ = entries[j].(map[string]any)
 		}
-		c := m.below(s, hop{list: t, entry: e}, Field{Type: t.EntryType()}, true)
+		c := m.below(s, hop{list: t, entry: e})
 		if now, changed := m.obsoleteIn(c, at, l, r); changed {
 			next := edited{fields: r}
 			next.put(at.path[0], now)

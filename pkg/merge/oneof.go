@@ -22,8 +22,7 @@ func (m *merger) oneOf(s *cursor, x objects, put func(string, Opt)) (done map[st
 		}
 		held, by := false, s.excluder(g, x.l)
 		for _, name := range out {
-			f, entry := childOf(s.field.Type, name)
-			c := m.below(s, hop{name: name}, f, entry)
+			c := m.below(s, hop{name: name})
 			kind := Both
 			if unchanged(s.field.Type, g, x.o, x.l) {
 				kind = Drift
@@ -193,7 +192,7 @@ func (m *merger) excluded(s *cursor, name string, x objects) (excluded, held boo
 		if equalOpt(some(x.o[d]), some(x.l[d]), f) {
 			kind = Drift
 		}
-		c := m.below(s, hop{name: d}, f, false)
+		c := m.below(s, hop{name: d})
 		moved, _ := m.moved(c, some(x.o[d]), Some(text))
 		if !moved {
 			kind = Update
@@ -235,7 +234,7 @@ func (m *merger) exclusive(s *cursor, o, l, v []any) members {
 		if in(o, l[at]) {
 			d.Kind = Drift
 		}
-		c := m.below(s, hop{list: t, entry: e}, Field{Type: t.Elem}, true)
+		c := m.below(s, hop{list: t, entry: e})
 		r, removed := m.displace(c, d)
 		m.leave()
 		out.stays[j], out.stated = r, true

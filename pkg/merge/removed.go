@@ -11,10 +11,8 @@ func (m *merger) gone(s *cursor, o, l, raw Opt) (Opt, bool) {
 		m.because(s, because{v, LiveSide, cause, o, l, v})
 		return raw, false
 	}
-	if vv, ok := v.Value.(map[string]any); ok && s.field.Type != nil && s.field.Type.Kind == Object && !s.field.Type.Atomic {
-		if left := m.ruled(s, vv, Opt{}); left.Set {
-			return m.droppedParts(s, because{left, LocalSide, CauseNull, o, Opt{}, v})
-		}
+	if left := m.ruled(s, v, Opt{}); left.Set {
+		return m.droppedParts(s, because{left, LocalSide, CauseNull, o, Opt{}, v})
 	}
 	if m.policy.ClearNulls {
 		m.reportRemoved(s, CauseNull, o, v)

@@ -126,16 +126,15 @@ func (m *merger) added(s *cursor, o, l, raw Opt) (Opt, bool) {
 		m.doubt(s, o, l, Opt{})
 		m.localOnly(s, o, l, clean)
 		return clean, true
-	case m.kind(s, o, l) == Drift:
-		return m.readded(s, Disagreement{Kind: Drift, Original: o, Local: clean}, clean, raw)
 	}
-	if m.splits(s, Drift) {
+	kind := m.kind(s, o, l)
+	if kind == Both && m.splits(s, Drift) {
 		if om, lm, ok := bothMaps(s.field.Type, o, l); ok {
 			r, _ := m.mergeObject(s, om, lm, keysOnly(s, lm))
 			return Some(r), true
 		}
 	}
-	return m.readded(s, Disagreement{Kind: Both, Original: o, Local: clean}, clean, raw)
+	return m.readded(s, Disagreement{Kind: kind, Original: o, Local: clean}, clean, raw)
 }
 
 // deleted reports whether a manager has removed what original had. None has where the
@@ -165,8 +164,7 @@ func (m *merger) emptied(s *cursor, o Opt) bool {
 		return false // recorded as one value, whatever was in it
 	}
 	for name := range was {
-		f, entry := childOf(s.field.Type, name)
-		if c := (cursor{up: s, here: hop{name: name}, field: f, entry: entry}); len(m.ownersAt(c.path())) > 0 {
+		if c := s.to(hop{name: name}); len(m.ownersAt(c.path())) > 0 {
 			return false
 		}
 	}
@@ -216,8 +214,7 @@ func (m *merger) localOnly(s *cursor, o, l, clean Opt) {
 	om, _ := o.Value.(map[string]any)
 	lm, _ := l.Value.(map[string]any)
 	for _, name := range sortedKeys(cm) {
-		f, entry := childOf(t, name)
-		c := m.below(s, hop{name: name}, f, entry)
+		c := m.below(s, hop{name: name})
 		m.localOnly(c, key(om, name), Some(lm[name]), Some(cm[name]))
 		m.leave()
 	}
@@ -231,8 +228,7 @@ func (m *merger) liveOnly(s *cursor, v Opt) {
 	t := s.field.Type
 	if mv, ok := v.Value.(map[string]any); ok && len(mv) > 0 && !(t != nil && t.Atomic) {
 		for _, name := range sortedKeys(mv) {
-			f, entry := childOf(t, name)
-			c := m.below(s, hop{name: name}, f, entry)
+			c := m.below(s, hop{name: name})
 			m.liveOnly(c, denull(Some(mv[name])))
 			m.leave()
 		}

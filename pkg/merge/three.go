@@ -74,14 +74,23 @@ type spots struct {
 }
 
 // below steps down to a field, key or entry, until leave is called.
-func (p *spots) below(s *cursor, here hop, f Field, entry bool) *cursor {
+func (p *spots) below(s *cursor, here hop) *cursor {
 	if p.depth == len(p.all) {
 		p.all = append(p.all, new(cursor))
 	}
 	c := p.all[p.depth]
 	p.depth++
-	*c = cursor{up: s, here: here, field: f, entry: entry, rule: s.rule}
+	*c = s.to(here)
 	return c
+}
+
+// to returns the place one level below.
+func (s *cursor) to(here hop) cursor {
+	f, entry := Field{Type: here.list.EntryType()}, true
+	if here.list == nil {
+		f, entry = childOf(s.field.Type, here.name)
+	}
+	return cursor{up: s, here: here, field: f, entry: entry, rule: s.rule}
 }
 
 // leave steps up again.
@@ -133,8 +142,8 @@ func (s *cursor) path() Path {
 }
 
 // below is that of spots, with the rule that holds there.
-func (m *merger) below(s *cursor, here hop, f Field, entry bool) *cursor {
-	c := m.spots.below(s, here, f, entry)
+func (m *merger) below(s *cursor, here hop) *cursor {
+	c := m.spots.below(s, here)
 	if c.rule == nil && len(m.policy.Rules) > 0 {
 		p := c.path()
 		for i := range m.policy.Rules {
@@ -232,10 +241,8 @@ func (m *merger) mergeObject(s *cursor, o, l, v map[string]any) (map[string]any,
 
 // member steps down to a field or key of an object, until leave is called.
 func (m *merger) member(s *cursor, name string, x objects) *cursor {
-	t := s.field.Type
-	f, entry := childOf(t, name)
-	c := m.below(s, hop{name: name}, f, entry)
-	if t != nil && len(t.OneOf) > 0 && x.o[name] != nil && x.l[name] != nil && x.v[name] == nil {
+	c := m.below(s, hop{name: name})
+	if t := s.field.Type; t != nil && len(t.OneOf) > 0 && x.o[name] != nil && x.l[name] != nil && x.v[name] == nil {
 		c.excluded, c.held = m.excluded(s, name, x)
 	}
 	return c
