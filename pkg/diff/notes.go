@@ -3,6 +3,7 @@ package diff
 import (
 	"slices"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -95,13 +96,7 @@ func settledKind(d merge.Disagreement) NoteKind {
 
 // hasNothing reports whether local is empty, so that live's value cannot differ from a part of it.
 func hasNothing(o merge.Opt) bool {
-	switch v := o.Value.(type) {
-	case map[string]any:
-		return len(v) == 0
-	case []any:
-		return len(v) == 0
-	}
-	return o.Value == nil
+	return o.Value == nil || !isScalar(o.Value) && !yamldoc.HasEntries(o.Value)
 }
 
 // undecided reports what stays though it is not in local, because it is unknown whether it

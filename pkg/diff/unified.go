@@ -46,11 +46,9 @@ type Options struct {
 // DocName names an object's diff as kubectl diff names its files:
 // apps.v1.Deployment.prod.web.
 func DocName(obj any) string {
-	m, _ := obj.(map[string]any)
-	meta, _ := m["metadata"].(map[string]any)
-	ns, _ := meta["namespace"].(string)
-	name, _ := meta["name"].(string)
-	return strings.Join([]string{strings.Replace(merge.At[string](m, "apiVersion"), "/", ".", 1), merge.At[string](m, "kind"), ns, name}, ".")
+	version := strings.Replace(merge.At[string](obj, "apiVersion"), "/", ".", 1)
+	ns, name := merge.At[string](obj, "metadata", "namespace"), merge.At[string](obj, "metadata", "name")
+	return strings.Join([]string{version, merge.At[string](obj, "kind"), ns, name}, ".")
 }
 
 // Unified writes the unified diff of the YAML of both forms, and reports whether there is

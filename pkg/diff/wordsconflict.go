@@ -127,22 +127,20 @@ func (n Note) marked() []string {
 	}
 	live, _ := n.Live.Value.(string)
 	local, _ := n.Local.Value.(string)
-	var out []string
-	put := func(text string) {
-		for line := range strings.Lines(text) {
-			out = append(out, escape.Line(strings.TrimRight(line, "\r\n")))
-		}
-	}
+	var text strings.Builder
 	for _, c := range linemerge.Merge(merge.At[string](n.Original.Value), live, local) {
 		if c.Conflict {
-			put("<<<<<<< live\n" + linediff.Ended(c.Ours) + "=======\n" + linediff.Ended(c.Theirs) + ">>>>>>> local\n")
+			text.WriteString("<<<<<<< live\n" + linediff.Ended(c.Ours) + "=======\n" + linediff.Ended(c.Theirs) + ">>>>>>> local\n")
 		}
 	}
-	return few(out)
+	return few(text.String())
 }
 
-// few returns the first lines, and the number of the rest.
-func few(lines []string) []string {
+// few returns the first lines of a text, and the number of the rest.
+func few(text string) (lines []string) {
+	for line := range strings.Lines(text) {
+		lines = append(lines, escape.Line(strings.TrimRight(line, "\r\n")))
+	}
 	if more := len(lines) - mostMarked; more > 0 {
 		lines = append(lines[:mostMarked], fmt.Sprintf("… and %d lines more", more))
 	}
@@ -177,11 +175,7 @@ func textHunks(names [2]string, from, to merge.Opt) []string {
 	if !isText || !too || !manyLines(old) && !manyLines(now) || fits(from, shownAt) && fits(to, shownAt) {
 		return nil
 	}
-	var out []string
-	for line := range strings.Lines(Text(Pair{From: names[0], To: names[1], Old: old, Now: now}, 1)) {
-		out = append(out, escape.Line(strings.TrimRight(line, "\r\n")))
-	}
-	return few(out)
+	return few(Text(Pair{From: names[0], To: names[1], Old: old, Now: now}, 1))
 }
 
 // stated reports whether local asks for a value.
