@@ -143,18 +143,12 @@ func emptyList(v any) bool {
 
 func zero(v any) bool {
 	switch v := v.(type) {
-	case string:
-		return v == ""
-	case bool:
-		return !v
-	case json.Number:
-		return v == "0"
 	case map[string]any:
 		return len(v) == 0
 	case []any:
 		return len(v) == 0
 	}
-	return v == nil
+	return v == nil || v == "" || v == false || v == json.Number("0")
 }
 
 func (c configuring) entries(stated, result []any, s spot) []any {

@@ -206,12 +206,11 @@ var ErrDeleting = errors.New("is being deleted")
 // Unlike kubectl: it warns, writes, and reports success for an object that disappears a
 // moment later.
 func Deleting(live map[string]any) error {
-	meta, _ := live["metadata"].(map[string]any)
-	since, _ := meta["deletionTimestamp"].(string)
+	since := merge.At[string](live, "metadata", "deletionTimestamp")
 	if since == "" {
 		return nil
 	}
-	if held, _ := meta["finalizers"].([]any); len(held) > 0 {
+	if held := merge.At[[]any](live, "metadata", "finalizers"); len(held) > 0 {
 		since += fmt.Sprintf(", and waits for %s", strings.Trim(fmt.Sprint(held), "[]"))
 	}
 	return fmt.Errorf("metadata.deletionTimestamp: %w since %s: wait until it is gone, and merge again to create it anew", ErrDeleting, since)

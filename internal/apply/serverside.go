@@ -218,11 +218,7 @@ func (m merging) unambiguous(v any, typ *merge.Type) error {
 	if len(problems) == 0 {
 		return nil
 	}
-	const most = 5
-	if n := len(problems); n > most {
-		problems = append(problems[:most:most], fmt.Sprintf("and %d more", n-most))
-	}
-	return errors.New(strings.Join(problems, "; ") + ": fix the file, or merge without --server-side")
+	return errors.New(few(problems) + ": fix the file, or merge without --server-side")
 }
 
 // stamp computes the configuration to apply, and the owners that have to be sent to the

@@ -91,13 +91,8 @@ func (p *Planner) Mistyped(s Subject, typ *merge.Type, before any) error {
 	if len(wrong) == 0 {
 		return nil
 	}
-	const most = 5
-	texts := make([]string, 0, most+1)
-	for i, w := range wrong {
-		if i == most {
-			texts = append(texts, fmt.Sprintf("and %d more", len(wrong)-most))
-			break
-		}
+	var texts []string
+	for _, w := range wrong {
 		text := fmt.Sprintf("%s%s: must be %s", w.Path, readAsBoolean(w.Path), w.Want)
 		switch {
 		case w.Want == schema.Base64:
@@ -114,7 +109,16 @@ func (p *Planner) Mistyped(s Subject, typ *merge.Type, before any) error {
 		}
 		texts = append(texts, text+p.Place(s.Object, w.Path))
 	}
-	return &Unfit{wrong[0].Path, false, strings.Join(texts, "; ")}
+	return &Unfit{wrong[0].Path, false, few(texts)}
+}
+
+// few lists the first problems, and counts the others.
+func few(problems []string) string {
+	const most = 5
+	if n := len(problems); n > most {
+		problems = append(problems[:most:most], fmt.Sprintf("and %d more", n-most))
+	}
+	return strings.Join(problems, "; ")
 }
 
 // readAsBoolean reports that a key of the path may have been another one in the file; "" where none may.

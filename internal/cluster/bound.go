@@ -14,6 +14,8 @@ import (
 
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
 const (
@@ -126,13 +128,11 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 
 // about states why a response is not the object that was requested or written; "" if it is.
 func (t Target) about(obj map[string]any) string {
-	meta, _ := obj["metadata"].(map[string]any)
-	name, _ := meta["name"].(string)
-	kind, _ := obj["kind"].(string)
+	kind, name := merge.At[string](obj, "kind"), merge.At[string](obj, "metadata", "name")
 	if kind != t.Kind || name != t.Name {
 		return "is about another object, " + shorten(kind+"/"+name, maxText)
 	}
-	if ns, _ := meta["namespace"].(string); t.Namespaced && t.Namespace != "" && ns != t.Namespace {
+	if ns := merge.At[string](obj, "metadata", "namespace"); t.Namespaced && t.Namespace != "" && ns != t.Namespace {
 		return "is about an object of another namespace, " + shorten(ns, maxText)
 	}
 	return ""

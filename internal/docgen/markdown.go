@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -38,12 +39,7 @@ func markdownPage(b *strings.Builder, p cli.Page) {
 func plain(text string) string { return strings.ReplaceAll(text, "<", "&lt;") }
 
 // prose returns the long text, or the short one as a sentence.
-func prose(p cli.Page) string {
-	if p.Long != "" {
-		return p.Long
-	}
-	return p.Short + "."
-}
+func prose(p cli.Page) string { return cmp.Or(p.Long, p.Short+".") }
 
 func flagTable(b *strings.Builder, flags []cli.FlagHelp) {
 	b.WriteString("| flag | default | |\n|---|---|---|\n")

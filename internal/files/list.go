@@ -45,9 +45,8 @@ func (f *File) documents(d *yamldoc.Document) ([]*resource, error) {
 // isList: a document is a List.
 func isList(d *yamldoc.Document) bool {
 	v, _ := d.Value().(map[string]any)
-	kind, _ := v["kind"].(string)
 	_, hasItems := v[itemsField].([]any)
-	return hasItems && strings.HasSuffix(kind, "List")
+	return hasItems && strings.HasSuffix(merge.At[string](v, "kind"), "List")
 }
 
 // items have what becomes of the items of a List: all that it had, and new ones.

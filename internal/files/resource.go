@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/kustomize/api/types"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
 // id identifies a resource. The version is not part of it.
@@ -161,16 +162,12 @@ func index(s *Set, one bool, several map[id]bool) (resources, error) {
 }
 
 func identify(v any) (i id, version string) {
-	m, _ := v.(map[string]any)
-	meta, _ := m["metadata"].(map[string]any)
-	api, _ := m["apiVersion"].(string)
-	i.kind, _ = m["kind"].(string)
-	i.name, _ = meta["name"].(string)
-	if n := meta["namespace"]; n != nil { // YAML reads a namespace y as true
+	i.kind, i.name = merge.At[string](v, "kind"), merge.At[string](v, "metadata", "name")
+	if n := merge.At[any](v, "metadata", "namespace"); n != nil { // YAML reads a namespace y as true
 		i.namespace = fmt.Sprint(n)
 	}
-	version = api
-	if g, v, ok := strings.Cut(api, "/"); ok {
+	version = merge.At[string](v, "apiVersion")
+	if g, v, ok := strings.Cut(version, "/"); ok {
 		i.group, version = g, v
 	}
 	return i, version

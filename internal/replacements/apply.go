@@ -38,10 +38,7 @@ func (s Selector) String() string {
 	if s.Namespace != "" {
 		out += " in " + s.Namespace
 	}
-	if out == "" {
-		return "any object"
-	}
-	return out
+	return cmp.Or(out, "any object")
 }
 
 // Find returns the objects that a source selects elsewhere, such as in a cluster; finding none is

@@ -229,16 +229,12 @@ func allEmpty(v any) bool {
 
 func empty(v any) bool {
 	switch v := v.(type) {
-	case nil:
-		return true
-	case string:
-		return v == ""
 	case []any:
 		return len(v) == 0
 	case map[string]any:
 		return len(v) == 0
 	}
-	return false
+	return v == nil || v == ""
 }
 
 // WithoutNulls is a configuration without nulls, which a merge takes for absent.
