@@ -13,7 +13,7 @@ import (
 // builder makes types of schemas. Incomplete types, which may refer to themselves, never leave it.
 type builder struct {
 	source string
-	raw    map[string][]byte // the components by name
+	raw    map[string]json.RawMessage // the components by name
 	types  map[string]*merge.Type
 }
 

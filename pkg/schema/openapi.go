@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -45,47 +46,42 @@ func FromOpenAPI(doc []byte, source string) (*Document, error) {
 	}
 	d := &Document{
 		kinds:   map[groupVersionKind]string{},
-		builder: builder{source: source, raw: make(map[string][]byte, len(schemas)), types: map[string]*merge.Type{}},
+		builder: builder{source: source, raw: schemas, types: map[string]*merge.Type{}},
 	}
-	for _, m := range schemas {
-		d.builder.raw[m.key] = m.raw
-		if !bytes.Contains(m.raw, kindMark) {
+	for _, name := range slices.Sorted(maps.Keys(schemas)) {
+		if !bytes.Contains(schemas[name], kindMark) {
 			continue
 		}
 		var k struct {
 			Kinds []groupVersionKind `json:"x-kubernetes-group-version-kind"`
 		}
-		if err := json.Unmarshal(m.raw, &k); err != nil {
-			return nil, fmt.Errorf("OpenAPI document: %s: %w", m.key, err)
+		if err := json.Unmarshal(schemas[name], &k); err != nil {
+			return nil, fmt.Errorf("OpenAPI document: %s: %w", name, err)
 		}
 		for _, gvk := range k.Kinds {
-			d.kinds[gvk] = m.key
+			d.kinds[gvk] = name
 		}
 	}
 	return d, nil
 }
 
-// findSchemas finds components.schemas (v3) or definitions (v2).
-func findSchemas(doc []byte) ([]member, error) {
-	top, err := members(doc)
-	if err != nil {
-		return nil, err
+// findSchemas finds components.schemas (v3) or definitions (v2). They are not decoded: little of a
+// document is used.
+func findSchemas(doc []byte) (map[string]json.RawMessage, error) {
+	var top struct {
+		Definitions map[string]json.RawMessage `json:"definitions"`
+		Components  struct {
+			Schemas map[string]json.RawMessage `json:"schemas"`
+		} `json:"components"`
 	}
-	for _, m := range top {
-		switch m.key {
-		case "definitions":
-			return members(m.raw)
-		case "components":
-			parts, err := members(m.raw)
-			if err != nil {
-				return nil, err
-			}
-			for _, p := range parts {
-				if p.key == "schemas" {
-					return members(p.raw)
-				}
-			}
-		}
+	err := json.Unmarshal(doc, &top)
+	switch {
+	case err != nil:
+		return nil, err
+	case top.Definitions != nil:
+		return top.Definitions, nil
+	case top.Components.Schemas != nil:
+		return top.Components.Schemas, nil
 	}
 	return nil, fmt.Errorf("it has no components.schemas")
 }
@@ -143,12 +139,12 @@ func Distil(doc []byte) ([]byte, error) {
 		return nil, fmt.Errorf("OpenAPI document: %w", err)
 	}
 	kept := make(map[string]any, len(schemas))
-	for _, m := range schemas {
-		v, err := merge.ReadJSON(m.raw)
+	for name, raw := range schemas {
+		v, err := merge.ReadJSON(raw)
 		if err != nil {
-			return nil, fmt.Errorf("OpenAPI document: %s: %w", m.key, err)
+			return nil, fmt.Errorf("OpenAPI document: %s: %w", name, err)
 		}
-		kept[m.key] = distilled(v)
+		kept[name] = distilled(v)
 	}
 	return json.Marshal(map[string]any{"components": map[string]any{"schemas": kept}})
 }
