@@ -103,7 +103,8 @@ func mistyped(t *merge.Type, v any, at merge.Path, out *[]Mistyped) {
 func scalarAs(t *merge.Type, v any) (want, fix string) {
 	switch t {
 	case leaves["bytes"]:
-		if text, ok := v.(string); ok && !isBase64(text) {
+		_, isText := v.(string)
+		if _, ok := readBytes(v); isText && !ok {
 			return Base64, ""
 		}
 		return asString(t, v)
@@ -155,27 +156,6 @@ func asQuantity(text string) (want, fix string) {
 		}
 	}
 	return "a quantity, as 100m, 0.5 or 2Gi", fix
-}
-
-// isBase64 reports whether encoding/json decodes the text of a []byte, without decoding it.
-func isBase64(text string) bool {
-	digits, padding := 0, 0
-	for i := range len(text) {
-		switch c := text[i]; {
-		case c == '\n' || c == '\r':
-		case c == '=':
-			padding++
-		case padding > 0 || !isBase64Digit(c):
-			return false
-		default:
-			digits++
-		}
-	}
-	return padding <= 2 && (digits+padding)%4 == 0
-}
-
-func isBase64Digit(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '+' || c == '/'
 }
 
 func asString(t *merge.Type, v any) (want, fix string) {
