@@ -19,29 +19,15 @@ func ordered(result, source, dest any, t *merge.Type) any {
 	case map[string]any:
 		return orderedFields(result, s, dest, t)
 	case []any:
-		list, ok := result.([]any)
 		was, _ := dest.([]any)
-		if !ok || t == nil || t.Kind != merge.Keyed {
-			return result
-		}
-		out := list
-		for _, e := range s {
+		return entrywise(result, s, t, func(r, e any) any {
 			m, _ := e.(map[string]any)
-			for i, r := range list {
-				if len(matching([]any{r}, m, t)) == 0 {
-					continue
-				}
-				var twin any
-				if twins := matching(was, m, t); len(twins) > 0 {
-					twin = twins[0]
-				}
-				if now := ordered(r, e, twin, t.EntryType()); !merge.Identical(now, r) {
-					out = slices.Clone(out)
-					out[i] = now
-				}
+			var twin any
+			if twins := matching(was, m, t); len(twins) > 0 {
+				twin = twins[0]
 			}
-		}
-		return out
+			return ordered(r, e, twin, t.EntryType())
+		})
 	}
 	return result
 }
@@ -139,34 +125,29 @@ func cleared(result, source any, t *merge.Type) any {
 			return out
 		}
 	case []any:
-		return clearedEntries(result, s, t)
+		return entrywise(result, s, t, func(r, e any) any { return cleared(r, e, t.EntryType()) })
 	}
 	return result
 }
 
-// clearedEntries does so in the entries of a keyed list.
-func clearedEntries(result any, source []any, t *merge.Type) any {
+// entrywise is the result with what becomes of the entries of a keyed list that the source has, too.
+func entrywise(result any, source []any, t *merge.Type, becomes func(r, e any) any) any {
 	list, ok := result.([]any)
 	if !ok || t == nil || t.Kind != merge.Keyed {
 		return result
 	}
-	var out []any
+	out := list
 	for _, e := range source {
 		m, _ := e.(map[string]any)
 		for i, r := range list {
 			if len(matching([]any{r}, m, t)) == 0 {
 				continue
 			}
-			if now := cleared(r, e, t.EntryType()); !merge.Identical(now, r) {
-				if out == nil {
-					out = append(out, list...)
-				}
+			if now := becomes(r, e); !merge.Identical(now, r) {
+				out = slices.Clone(out)
 				out[i] = now
 			}
 		}
 	}
-	if out != nil {
-		return out
-	}
-	return result
+	return out
 }

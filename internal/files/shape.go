@@ -54,10 +54,7 @@ func isCollection(v any) bool {
 
 // lacks: an entry has no value for a key, and none is assumed.
 func lacks(k merge.Key, entries []any) bool {
-	return k.Default == nil && slices.ContainsFunc(entries, func(e any) bool {
-		fields, _ := e.(map[string]any)
-		return fields[k.Name] == nil
-	})
+	return k.Default == nil && slices.ContainsFunc(entries, func(e any) bool { return merge.At[any](e, k.Name) == nil })
 }
 
 // repeats: two entries of a list have the same value for a key.
@@ -65,8 +62,7 @@ func repeats(key string, lists []any) bool {
 	return slices.ContainsFunc(lists, func(list any) bool {
 		seen := map[any]bool{}
 		for _, e := range entries([]any{list}) {
-			fields, _ := e.(map[string]any)
-			name, _ := fields[key].(string)
+			name := merge.At[string](e, key)
 			if seen[name] {
 				return true
 			}
