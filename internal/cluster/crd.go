@@ -134,21 +134,37 @@ func condition(obj map[string]any, name string) map[string]any {
 // (docs/versioning.md).
 const oldest = 34
 
-// Removed reports whether no supported server has a built-in kind in a version any more, and
-// returns the apiVersion that replaces it, "" for none
+// untyped are removed kinds that the client has no type of.
+var untyped = map[string]struct {
+	in          int
+	replacement string
+}{
+	"autoscaling/v2beta1 HorizontalPodAutoscaler": {25, "autoscaling/v2"},
+	"autoscaling/v2beta2 HorizontalPodAutoscaler": {26, "autoscaling/v2"},
+	"batch/v2alpha1 CronJob":                      {21, "batch/v1"},
+	"extensions/v1beta1 PodSecurityPolicy":        {16, ""},
+	"policy/v1beta1 PodSecurityPolicy":            {25, ""},
+}
+
+// Removed returns the minor version of Kubernetes 1 that has removed a built-in kind in a version, 0
+// if some supported server may have it, and the apiVersion that replaces it, "" for none
 // (https://kubernetes.io/docs/reference/using-api/deprecation-guide/).
-func Removed(group, version, kind string) (replacement string, removed bool) {
+func Removed(group, version, kind string) (replacement string, in int) {
+	if r, ok := untyped[group+"/"+version+" "+kind]; ok {
+		return r.replacement, r.in
+	}
 	past, ok := Struct(group, version, kind).(interface{ APILifecycleRemoved() (major, minor int) })
 	if !ok {
-		return "", false
+		return "", 0
 	}
-	if major, minor := past.APILifecycleRemoved(); major != 1 || minor > oldest {
-		return "", false
+	major, in := past.APILifecycleRemoved()
+	if major != 1 || in > oldest {
+		return "", 0
 	}
 	if next, ok := past.(interface {
 		APILifecycleReplacement() schema.GroupVersionKind
 	}); ok {
 		replacement = next.APILifecycleReplacement().GroupVersion().String()
 	}
-	return replacement, true
+	return replacement, in
 }

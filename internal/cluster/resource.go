@@ -239,7 +239,12 @@ type UnknownKindError struct {
 // Error names the kind, the apiVersion and what to do.
 func (e *UnknownKindError) Error() string {
 	meant, or := "", ""
-	switch {
+	gv, _ := schema.ParseGroupVersion(e.APIVersion) // of a wrong one nothing was removed
+	switch now, in := Removed(gv.Group, gv.Version, e.Kind); {
+	case in > 0 && now == "":
+		return fmt.Sprintf("no matches for kind %q in version %q, which Kubernetes 1.%d removed, and nothing replaces it: take the object out", e.Kind, e.APIVersion, in)
+	case in > 0:
+		return fmt.Sprintf("no matches for kind %q in version %q, which Kubernetes 1.%d removed: write apiVersion: %s", e.Kind, e.APIVersion, in, now)
 	case e.Near != "" && e.NearVersion == e.APIVersion:
 		meant = fmt.Sprintf(" (did you mean %s?)", e.Near)
 	case e.Near != "":

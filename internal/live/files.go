@@ -47,8 +47,8 @@ func (f *Files) resolve(o object.Object) (Located, error) {
 	if found != nil {
 		o = o.InNamespace(found.Namespace())
 	}
-	if now, removed := cluster.Removed(o.Group(), o.Version(), o.Kind()); removed && (found == nil || found.APIVersion() != o.APIVersion()) {
-		err := &cluster.UnknownKindError{Kind: o.Kind(), APIVersion: o.APIVersion(), Near: o.Kind(), NearVersion: now}
+	if _, in := cluster.Removed(o.Group(), o.Version(), o.Kind()); in > 0 && (found == nil || found.APIVersion() != o.APIVersion()) {
+		err := &cluster.UnknownKindError{Kind: o.Kind(), APIVersion: o.APIVersion()}
 		return Located{}, fmt.Errorf("%s: %s: %w", o.Origin, o, err)
 	}
 	if known && kind.Namespaced && o.Namespace() == "" {
