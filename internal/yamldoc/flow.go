@@ -234,7 +234,7 @@ func (p *parser) flowCollection() (*node, error) {
 		case c == ',':
 			p.pos++
 		case c != closing:
-			return nil, p.fail(p.pos, "expected a comma or %q, which closes what is open", string(closing))
+			return nil, p.fail(p.pos, "expected a comma or %q, which closes the %c of line %d", string(closing), p.src[n.start], p.lineAt(n.start))
 		}
 	}
 }
@@ -252,7 +252,7 @@ func (p *parser) flowEntry(k kind, open int) (entry, error) {
 		p.pos = end
 		return entry{start: n.start, mark: n.start, value: n}, nil
 	} else if colon && !asked && p.lineStart != line {
-		return entry{}, p.fail(n.start, "a key must stand on one line")
+		return entry{}, p.fail(n.start, "a key must stand on one line: is a comma missing before it, or what closes the %c of line %d?", p.src[open], p.lineAt(open))
 	}
 	e, err := p.flowField(n, end, open)
 	e.start, e.asked = start, asked
