@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -108,6 +110,9 @@ func (f *explainPrinter) surplus(item *run.Item) error {
 func (f *explainPrinter) unknown() error {
 	var errs []error
 	for _, field := range f.paths {
+		if field.near == "" && slices.ContainsFunc(field.Path, func(s merge.Step) bool { return s.Name != "" && strings.Trim(s.Name, "0123456789") == "" }) {
+			field.near = "; an entry of a list is written [0] or [name=web]"
+		}
 		if !field.found && f.shown > 0 {
 			errs = append(errs, fmt.Errorf("%s: no object has it, neither in original nor in local nor in live%s", field.typed, field.near))
 		}

@@ -3,6 +3,7 @@ package schema
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/suggest"
@@ -61,6 +62,9 @@ func Nearest(t *merge.Type, p merge.Path, objects ...any) merge.Path {
 	typed, at := p.String(), objects
 	for i := 0; i < len(p); i++ {
 		s := p[i]
+		if n, err := strconv.ParseUint(s.Name, 10, 31); err == nil && slices.ContainsFunc(at, func(v any) bool { _, list := v.([]any); return list }) {
+			s = merge.Step{Kind: merge.IndexStep, Index: int(n)} // containers.0
+		}
 		next := reached(t, at, s)
 		counted := s.Kind == merge.IndexStep && t != nil && (t.Kind == merge.Keyed || t.Kind == merge.Set)
 		if counted || len(next) == 0 && !declares(t, s) {
