@@ -77,10 +77,10 @@ func (r reading) is(other reading) bool {
 	return reflect.DeepEqual(r.value, other.value)
 }
 
-// exactly: a refusal of a number that the API would round, which the editor of files and
-// kubectl read.
+// exactly: a refusal of a number that the API would round, or of a tag that would be left out, which
+// the editor of files and kubectl read.
 func (r reading) exactly() bool {
-	return r.refused != nil && strings.Contains(r.refused.Error(), "the API rounds it")
+	return r.refused != nil && (strings.Contains(r.refused.Error(), "the API rounds it") || strings.Contains(r.refused.Error(), "means nothing to Kubernetes"))
 }
 
 // TestAgree: what local objects are read with, what files are edited with and what kubectl

@@ -38,6 +38,8 @@ type Document struct {
 	root  *node
 	value any
 	refs  bool // it has aliases or merge keys
+
+	strange error
 }
 
 // Error is a text that cannot be read.
@@ -100,6 +102,9 @@ func (f *File) Text() []byte { return []byte(f.src) }
 // Value is the content of the document, in the JSON forms of package merge; nil for
 // an empty document. It must not be modified.
 func (d *Document) Value() any { return d.value }
+
+// Strange is the *Error of the first tag that is not YAML's own, and that Value leaves out; nil if there is none.
+func (d *Document) Strange() error { return d.strange }
 
 // Empty reports whether there is nothing but white space and comments.
 func (d *Document) Empty() bool { return d.root == nil }

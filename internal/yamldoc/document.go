@@ -5,7 +5,7 @@ import "strings"
 // document reads one document, and whether another one follows it.
 func (p *parser) document() (*Document, bool, error) {
 	d := &Document{sep: p.separatorAt(), from: p.pos}
-	p.anchors, p.open, p.refs = map[string]*node{}, map[string]bool{}, false
+	p.anchors, p.open, p.refs, p.strange = map[string]*node{}, map[string]bool{}, false, nil
 	started, err := p.prologue(d)
 	if err != nil {
 		return nil, false, err
@@ -29,7 +29,7 @@ func (p *parser) document() (*Document, bool, error) {
 	if err != nil {
 		return nil, false, err
 	}
-	d.refs = p.refs
+	d.refs, d.strange = p.refs, p.strange
 	if d.root != nil {
 		d.value, err = p.valueOf(d.root)
 	}

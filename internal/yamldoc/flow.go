@@ -73,6 +73,9 @@ func (p *parser) properties() (*prop, error) {
 			pr.tag = p.tag()
 			if !tagForm.MatchString(pr.tag) || !ends(p.peek(0)) {
 				return nil, p.fail(start, "a tag may be !name, !!name or !<name>")
+			} else if p.strange == nil && !ownTag.MatchString(pr.tag) {
+				// The tag is not quoted: it may be a password that begins so.
+				p.strange = p.fail(start, "a tag (!…) means nothing to Kubernetes: take it out, or quote the text that begins with !")
 			}
 		case pr == (prop{}):
 			return nil, nil
@@ -99,6 +102,9 @@ func (p *parser) word() (string, error) {
 }
 
 var tagForm = regexp.MustCompile(`^!!?[0-9A-Za-z_./-]+$|^!$|^!<[0-9A-Za-z_./:,;#?@&=+$~*()-]+>$`)
+
+// ownTag is a tag of YAML itself.
+var ownTag = regexp.MustCompile(`^!$|^!!(str|int|float|bool|null|binary|timestamp|map|seq|set|omap|pairs|merge|value)$`)
 
 // longTag is the prefix that !! stands for.
 const longTag = "tag:yaml.org,2002:"

@@ -31,6 +31,7 @@ type parser struct {
 	open      map[string]bool // anchors of values that are still being read
 	serial    int
 	refs      bool
+	strange   error
 	unfolded  *int // see Reader
 	slab      []node
 	stack     []entry // of the block collections that are being read
