@@ -29,6 +29,9 @@ func (o Object) With(value any) (Object, error) {
 // Unrendered is what an error says of {{ }}.
 const Unrendered = "is a template's, as Helm's charts have them: render it first (helm template CHART | kubectl merge -f -)"
 
+// curly are quotes as texts have them, which YAML takes for letters; straight is what an error says of them.
+const curly, straight = "“”„‘’‚", `has curly quotes, as texts have them: write " instead`
+
 // FieldError describes the fault of one field, because of which an object cannot be one of the API.
 type FieldError struct {
 	Object Object
@@ -46,12 +49,14 @@ func (e *FieldError) Error() string {
 func (o Object) Check() error {
 	fail := func(path, what string) error { return &FieldError{Object: o, Path: path, What: what} }
 	for _, key := range []string{"apiVersion", "kind"} {
-		switch v := o.Value[key]; v.(type) {
+		switch v := o.Value[key].(type) {
 		case nil:
 			return fail(key, "is not set; every object begins with apiVersion and kind")
 		case string:
 			if v == "" {
 				return fail(key, "is empty")
+			} else if strings.IndexAny(v, curly) == 0 {
+				return fail(key, straight)
 			}
 		default:
 			return fail(key, "is "+Describe(v)+", not a string")
@@ -81,8 +86,10 @@ func (o Object) Check() error {
 func (o Object) checkMeta(meta map[string]any, fail func(path, what string) error) error {
 	for _, key := range []string{"name", "namespace"} {
 		if v := meta[key]; v != nil {
-			if _, ok := v.(string); !ok {
+			if text, ok := v.(string); !ok {
 				return fail("metadata."+key, noText(v))
+			} else if strings.IndexAny(text, curly) == 0 {
+				return fail("metadata."+key, straight)
 			}
 		}
 	}
