@@ -166,7 +166,7 @@ func unknownVerb(cmd *cobra.Command, args []string) error {
 		return fmt.Errorf("leave out %q, since %s applies by itself; did you mean `%s -f FILE`?", args[0], cmd.CommandPath(), cmd.CommandPath())
 	}
 	text, meant := unknown(cmd, args[0])
-	if slices.Contains(kubectls, args[0]) {
+	if slices.Contains(kubectls, args[0]) && !cmd.HasParent() {
 		return fmt.Errorf("%s; did you mean `kubectl %s`?", text, args[0])
 	}
 	if f := cmd.Flags().Lookup("filename"); !meant && f != nil && (!f.Changed || strings.ContainsAny(args[0], "./")) { // a second file
@@ -195,7 +195,7 @@ func unknown(cmd *cobra.Command, name string) (text string, meant bool) {
 var kubectls = []string{"annotate", "create", "describe", "edit", "get", "label", "logs", "patch", "replace", "rollout", "scale", "set"}
 
 // elsewhere maps what other tools call a verb to its name.
-var elsewhere = map[string]string{"rollback": "undo", "revert": "undo"}
+var elsewhere = map[string]string{"rollback": "undo", "revert": "undo", "ls": "list", "get": "list"}
 
 // addHelp adds cobra's command help. For an unknown command, cobra prints the root's help, and
 // succeeds: here that is an error.
