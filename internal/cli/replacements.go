@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -80,7 +81,9 @@ func (c *call) replace(ctx context.Context) error {
 // readReplacements reads a file of replacements, and the files beside it that it names.
 func readReplacements(ctx context.Context, name string, stdin io.Reader) (*replacements.Rules, error) {
 	text, err := []byte(nil), error(nil)
-	if name == "-" {
+	if info, _ := os.Stat(name); info != nil && info.IsDir() {
+		return nil, fmt.Errorf("%s: is a folder: name the file in it that has the replacements, as in kubectl merge replacements %s -f INPUT", name, filepath.Join(name, "kustomization.yaml"))
+	} else if name == "-" {
 		text, err = source.ReadAll(stdin)
 	} else {
 		text, err = source.ReadNamed(ctx, name)
