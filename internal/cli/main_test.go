@@ -98,7 +98,7 @@ func TestMainOffline(t *testing.T) {
 		{"delete with files", []string{"delete", "-f", local}, 1, "", "--filename: objects of files are deleted with kubectl delete -f, and a set with kubectl merge applyset delete NAME"},
 		{"a preview of what previews", []string{"absorb", "-f", local, "--dry-run"}, 2, "", "--dry-run: without -w nothing is written"},
 		{"an object to undo", []string{"undo", "deployment/web"}, 1, "", `the file "deployment/web" does not exist; undo takes the record of a run, which --record writes`},
-		{"a manifest to undo", []string{"undo", local}, 1, "", "is neither a plan nor a record of a run: undo takes the record"},
+		{"a manifest to undo", []string{"undo", local}, 1, "", "but kind ConfigMap of apiVersion v1: undo takes the record"},
 		{"a flag that is nearly one", []string{"--polcy=x"}, 1, "", "did you mean --policy?"},
 		{"a field as a JSON pointer", []string{"explain", "-f", local, "--live", live, "/data/a"}, 1, "", `path "/data/a": column 1: a field name is missing; a path looks like spec.containers[name=web].image`},
 		{"a field as a jsonpath", []string{"explain", "-f", local, "--live", live, "{.data.a}"}, 1, "", `path "{.data.a}": column 1: a field name is missing; a path looks like `},

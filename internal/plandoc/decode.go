@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
@@ -17,7 +18,7 @@ const Most = 512 << 20
 
 // Parse reads a document strictly: an unknown field, a wrong type or a missing one is an error that
 // begins with name and line, and so is a text that was cut off: without its summary, or with other
-// objects than the summary counts. Errors quote no value.
+// objects than the summary counts. Errors quote no value but the kind and apiVersion of another document.
 //
 // The last object of an unfinished record may be cut off in the middle: its write was not begun, or
 // its former entry is correct, and it is left out.
@@ -194,11 +195,14 @@ func (d *decoder) top(text []byte, objects bool) (*Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, ok := at.Value().(map[string]any)
-	if !ok || m["kind"] != Kind {
+	m, _ := at.Value().(map[string]any)
+	kind, from := merge.At[string](m, "kind"), merge.At[string](m, "apiVersion")
+	switch group, _, _ := strings.Cut(APIVersion, "/"); {
+	case kind == "":
 		return nil, fmt.Errorf("%s: %w", d.name, ErrOther)
-	}
-	if m["apiVersion"] != APIVersion {
+	case kind != Kind || !strings.HasPrefix(from, group+"/"):
+		return nil, fmt.Errorf("%s: %w, but kind %s of apiVersion %s", d.name, ErrOther, kind, cmp.Or(from, "none"))
+	case from != APIVersion:
 		return nil, fmt.Errorf("%s: line %d: apiVersion: must be %s: another version of kubectl merge has written it, and reads it", d.name, at.LineOf(merge.Path{merge.Named("apiVersion")}), APIVersion)
 	}
 	doc := &Document{}
