@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -108,9 +109,9 @@ func (e *env) colored() bool    { return e.colors(e.Out) }
 func (e *env) coloredErr() bool { return e.colors(e.ErrOut) }
 
 // progress returns the line that shows how far a run is; nil if no user sees it.
-func (c *call) progress() *term.Progress {
+func (c *call) progress(ctx context.Context) *term.Progress {
 	if c.quiet {
 		return nil
 	}
-	return term.NewProgress(c.cmd.Context(), c.ErrOut)
+	return term.NewProgress(ctx, c.ErrOut)
 }

@@ -71,7 +71,7 @@ func (c *call) inContexts(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	line := c.progress()
+	line := c.progress(ctx)
 	s.found = make([]*found, len(s.names))
 	parallel.Each(ctx, parallel.Steps{N: len(s.names), Limit: mostContexts, Done: func(i int) { line.Note("clusters", i+1, len(s.names)) }}, func(i int) {
 		one := c.in(s.names[i])

@@ -67,7 +67,7 @@ func (c *call) open(ctx context.Context, r request) (_ *session, err error) {
 	if err != nil {
 		return nil, err
 	}
-	c.line = c.progress()
+	c.line = c.progress(ctx)
 	if c.line != nil {
 		r.Progress = func(phase run.Phase, done, total int) { c.line.Note(string(phase), done, total) }
 	}

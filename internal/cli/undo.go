@@ -186,7 +186,7 @@ func (u *undoing) open(ctx context.Context, mode dryRun) (*session, *undo.Undo, 
 		Live: plan.Live, API: api, Planner: plan.Planner, Invalidate: docs.Forget, Concurrency: u.concurrency, Preflight: true, Needs: run.Changes, Shown: true, Asked: u.interactive,
 		Write: cluster.Write{FieldManager: u.manager, FieldValidation: fieldValidation[apply.Strict], DryRun: mode == dryServer, For: cluster.Undoing},
 	}
-	s := &session{api: api, line: u.progress(), Plan: &run.Plan{Job: job}}
+	s := &session{api: api, line: u.progress(ctx), Plan: &run.Plan{Job: job}}
 	if s.line != nil {
 		job.Progress = func(phase run.Phase, done, total int) { s.line.Note(string(phase), done, total) }
 	}

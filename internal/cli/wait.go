@@ -63,7 +63,7 @@ func (c *call) wait(ctx context.Context) error {
 	for i := range objects {
 		objects[i].Rule = waitRule(rules, objects[i].Target)
 	}
-	c.line = c.progress()
+	c.line = c.progress(ctx)
 	return waitReport{call: c, notes: c.reporter(), stdout: true}.wait(ctx, &wait.Waiter{API: at.Cluster, Type: at.Type}, objects)
 }
 
