@@ -39,7 +39,11 @@ func (m *merger) notInDest(u *resource) error {
 	if u.deletes() || o != nil && m.untouched(o, u) { // deleted in dest, and unchanged upstream: stays deleted
 		return nil
 	}
-	if lacks := u.lacks(); m.Original == nil && lacks != "" {
+	lacks := u.lacks()
+	if u.named.kind == "" && lacks == "" && !m.Dest.Folder { // a kustomization by its file's name, which a single DEST does not have
+		lacks = "kind"
+	}
+	if m.Original == nil && lacks != "" {
 		return fmt.Errorf("%s: has no %s, and DEST has no document without it in its place: it would be added as another document; write it, or give the DEST that it belongs to", u.where(), lacks)
 	}
 	w, err := m.three(nil, u, nil)
