@@ -39,11 +39,7 @@ func (m *merger) notInDest(u *resource) error {
 	if u.deletes() || o != nil && m.untouched(o, u) { // deleted in dest, and unchanged upstream: stays deleted
 		return nil
 	}
-	lacks := u.lacks()
-	if u.named.kind == "" && lacks == "" && !m.Dest.Folder { // a kustomization by its file's name, which a single DEST does not have
-		lacks = "kind"
-	}
-	if m.Original == nil && lacks != "" {
+	if lacks := u.lacks(m.Dest.Folder); m.Original == nil && lacks != "" {
 		return fmt.Errorf("%s: has no %s, and DEST has no document without it in its place: it would be added as another document; write it, or give the DEST that it belongs to", u.where(), lacks)
 	}
 	w, err := m.three(nil, u, nil)
@@ -80,13 +76,13 @@ func (m *merger) notInDest(u *resource) error {
 }
 
 // lacks is the field without which a document is no object, with what was probably meant for it;
-// "" where it has them.
-func (r *resource) lacks() string {
+// "" where it has them. A kustomization needs no kind where its file is kept, in a folder.
+func (r *resource) lacks(inFolder bool) string {
 	fields, _ := r.docValue().(map[string]any)
 	meta, _ := fields["metadata"].(map[string]any)
 	what := "kind"
 	switch {
-	case r.isKustomization():
+	case r.isKustomization() && (inFolder || r.named.kind != ""):
 		return ""
 	case r.named.kind != "" && (r.named.name != "" || meta["generateName"] != nil):
 		return ""

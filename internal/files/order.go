@@ -136,7 +136,7 @@ func entrywise(result any, source []any, t *merge.Type, becomes func(r, e any) a
 	if !ok || t == nil || t.Kind != merge.Keyed {
 		return result
 	}
-	out := list
+	out, copied := list, false
 	for _, e := range source {
 		m, _ := e.(map[string]any)
 		for i, r := range list {
@@ -144,7 +144,9 @@ func entrywise(result any, source []any, t *merge.Type, becomes func(r, e any) a
 				continue
 			}
 			if now := becomes(r, e); !merge.Identical(now, r) {
-				out = slices.Clone(out)
+				if !copied {
+					out, copied = slices.Clone(list), true
+				}
 				out[i] = now
 			}
 		}
