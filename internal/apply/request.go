@@ -56,11 +56,11 @@ func (p Planned) Request(pinned bool) (Request, error) {
 	case p.Action == Change && !pinned && r.Version == "":
 		return r, errUnbound
 	case p.Applying != nil && p.Applying.Owners == nil:
-		at, uid := r.Version, r.UID
+		at := r.Version
 		if p.Action == Create {
-			at, uid = NoVersion, ""
+			at = NoVersion
 		}
-		r.Type, r.Force, body = types.ApplyYAMLPatchType, p.Applying.Force, p.Applying.body(at, uid, pinned)
+		r.Type, r.Force, body = types.ApplyYAMLPatchType, p.Applying.Force, p.Applying.body(at, r.UID, pinned)
 	case p.Action == Create:
 		body = p.Final
 	default:

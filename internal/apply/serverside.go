@@ -218,7 +218,7 @@ func (m merging) unambiguous(v any, typ *merge.Type) error {
 	if len(problems) == 0 {
 		return nil
 	}
-	return errors.New(few(problems) + ": fix the file, or merge without --server-side")
+	return errors.New(Few(problems) + ": fix the file, or merge without --server-side")
 }
 
 // stamp computes the configuration to apply, and the owners that have to be sent to the

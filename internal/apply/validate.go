@@ -109,11 +109,11 @@ func (p *Planner) Mistyped(s Subject, typ *merge.Type, before any) error {
 		}
 		texts = append(texts, text+p.Place(s.Object, w.Path))
 	}
-	return &Unfit{wrong[0].Path, false, few(texts)}
+	return &Unfit{wrong[0].Path, false, Few(texts)}
 }
 
-// few lists the first problems, and counts the others.
-func few(problems []string) string {
+// Few lists the first five problems, and counts the others.
+func Few(problems []string) string {
 	const most = 5
 	if n := len(problems); n > most {
 		problems = append(problems[:most:most], fmt.Sprintf("and %d more", n-most))

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
@@ -81,12 +80,7 @@ type Different struct {
 
 // Error lists the differences.
 func (e *Different) Error() string {
-	const most = 5
-	rows := e.Differences
-	if n := len(rows); n > most {
-		rows = append(rows[:most:most], fmt.Sprintf("and %d more", n-most))
-	}
-	return "the server's result is not the planned one: " + strings.Join(rows, "; ") +
+	return "the server's result is not the planned one: " + apply.Few(e.Differences) +
 		": nothing was written: look for an admission webhook or another owner of the field, or write without this check (--preflight=false)"
 }
 
