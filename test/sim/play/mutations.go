@@ -54,7 +54,7 @@ var Mutations = []Mutation{
 	{"the write of owners ignores Retry-After", "server,busy", []edit{
 		{"internal/write/serverside.go", "if _, err = c.obey(ctx, err); err != nil {", "if err = ctx.Err(); err != nil {"}}},
 	{"server-side apply writes over what was created meanwhile", "server,creates", []edit{
-		{"internal/apply/request.go", "at, uid = NoVersion, \"\"", "at, uid = \"\", \"\""}}},
+		{"internal/apply/request.go", "at = NoVersion", "at = \"\""}}},
 	{"server-side apply makes again what was deleted meanwhile", "server,deletes", []edit{
 		{"internal/apply/serverside.go", "if uid != \"\" {", "if uid == \"-\" {"}}},
 	{"two runs: the parent is not read again at the end", "prune,runs", []edit{
