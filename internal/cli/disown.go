@@ -73,7 +73,7 @@ func (v *disownVerb) parse(args []string) (names []string, err error) {
 	case v.write && (v.inputs.Kustomize != "" || slices.Contains(v.inputs.Files, "-")):
 		return nil, errors.New("-w: can write neither standard input nor what kustomize built: give files with -f")
 	case len(fields) == 0:
-		return nil, errors.New("no field is named: name those to give up, as spec.replicas or 'spec.template.spec.containers[name=web].image'")
+		return nil, errors.New("no field is named: name those to give up behind -f FILE or TYPE/NAME, as spec.replicas or 'spec.template.spec.containers[name=web].image'")
 	}
 	for _, text := range fields {
 		path, err := merge.ParsePath(text)

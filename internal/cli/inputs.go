@@ -54,7 +54,11 @@ func (c *call) noInput() error {
 		ways = append(ways, strings.TrimSuffix(name, "..."))
 	}
 	last := len(ways) - 1
-	return fmt.Errorf("must specify one of %s and %s", strings.Join(ways[:last], ", "), ways[last])
+	text := fmt.Sprintf("must specify one of %s and %s", strings.Join(ways[:last], ", "), ways[last])
+	if args := c.cmd.Flags().Args(); len(args) > 0 {
+		text += fmt.Sprintf(", and %q is none of them: write -f web.yaml or deployment/web", args[0])
+	}
+	return errors.New(text)
 }
 
 // mostListed is how many names an error lists; the others are counted.
