@@ -2,8 +2,6 @@ package apply
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"sync"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
@@ -31,13 +29,12 @@ type UserRules struct {
 // object does not have, and a misspelt kind. served reports whether a server has a kind
 // that neither the objects nor the built-in types have; nil where no server can be asked.
 // The error names file and line.
-func (p *Planner) CheckRules(ctx context.Context, objects []object.Object, served func(ctx context.Context, kind string) (bool, error)) error {
+func (p *Planner) CheckRules(ctx context.Context, objects []object.Object, served func(kind string) bool) error {
 	r := p.Rules
 	if r == nil {
 		return nil
 	}
 	seen := map[string]bool{}
-	var kinds []string
 	var typed []schema.Typed
 	for _, o := range objects {
 		name := o.APIVersion() + " " + o.Kind()
@@ -45,7 +42,6 @@ func (p *Planner) CheckRules(ctx context.Context, objects []object.Object, serve
 			continue
 		}
 		seen[name] = true
-		kinds = append(kinds, o.Kind())
 		t, ok := schema.Builtin(o.Group(), o.Version(), o.Kind())
 		if !ok && p.Schemas != nil {
 			var err error
@@ -55,23 +51,7 @@ func (p *Planner) CheckRules(ctx context.Context, objects []object.Object, serve
 		}
 		typed = append(typed, schema.Typed{Group: o.Group(), Kind: o.Kind(), Type: r.Rules.Shape(t)})
 	}
-	errs := r.Rules.Check(typed)
-	for _, rule := range r.Rules {
-		near, known := rule.NearKind(kinds)
-		if known || near == "" {
-			continue
-		}
-		if served != nil {
-			if there, err := served(ctx, rule.Kind); err != nil || there {
-				continue
-			}
-		}
-		errs = append(errs, fmt.Errorf("%s: there is no such kind (did you mean %s?)", rule.Where(), near))
-	}
-	for i, err := range errs {
-		errs[i] = fmt.Errorf("--rules %s: %w", r.File, err)
-	}
-	return errors.Join(errs...)
+	return r.Rules.Check("--rules "+r.File, typed, served)
 }
 
 // look records which rules have something to decide in an object.

@@ -209,7 +209,7 @@ func (l *liveSide) unmatched(p *run.Plan) {
 
 // open sets the reader of live objects in the job and the schemas in its planner. serves
 // reports whether the server has a kind; nil offline.
-func (l *liveSide) open(ctx context.Context, job *run.Job, defs *apply.Definitions) (serves func(context.Context, string) (bool, error), err error) {
+func (l *liveSide) open(ctx context.Context, job *run.Job, defs *apply.Definitions) (serves func(kind string) bool, err error) {
 	job.Planner.Strategic = strategic.By(cluster.Struct)
 	if len(l.live) > 0 {
 		saved, err := l.read(ctx)
@@ -238,5 +238,8 @@ func (l *liveSide) open(ctx context.Context, job *run.Job, defs *apply.Definitio
 	docs := &apply.Documents{Fetch: api.OpenAPI, Definition: api.Definition}
 	job.Planner.Schemas, job.Planner.Defined = defs.Around(docs.Type), defs.Around(docs.Defined)
 	job.Live, job.API, job.Invalidate = &live.Server{API: api, Namespaces: ns}, api, docs.Forget
-	return api.ServesKind, nil
+	return func(kind string) bool {
+		there, err := api.ServesKind(ctx, kind)
+		return there || err != nil // what cannot be looked up may be there
+	}, nil
 }

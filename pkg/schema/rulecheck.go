@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -16,11 +17,15 @@ type Typed struct {
 	Type        *merge.Type
 }
 
-// Check returns an error for each rule that can never match. A rule with a kind cannot where the
-// kind's type does not have its path. One without a kind may be meant for kinds outside a run: it
+// Check returns an error for each rule of the named file that can never match. A rule with a kind cannot where the
+// kind's type does not have its path, or where the kind is misspelt: served reports whether a server has one that is
+// neither among kinds nor built in; it may be nil. One without a kind may be meant for kinds outside a run: it
 // is wrong where neither a kind of the run nor a built-in kind has its path.
-func (rs Rules) Check(kinds []Typed) []error {
+func (rs Rules) Check(file string, kinds []Typed, served func(kind string) bool) error {
 	var errs []error
+	fail := func(format string, args ...any) {
+		errs = append(errs, fmt.Errorf("%s: %s", file, fmt.Sprintf(format, args...)))
+	}
 	for _, r := range rs {
 		var loose []string // why each kind cannot have it
 		possible := false
@@ -32,7 +37,7 @@ func (rs Rules) Check(kinds []Typed) []error {
 			case why == "":
 				possible = true
 			case r.Kind != "" && !strings.Contains(r.Kind, "*") || index: // the rule states a single kind
-				errs = append(errs, fmt.Errorf("line %d: %s: a %s cannot have it: %s", r.Line, r.spelled(), k.Kind, why))
+				fail("line %d: %s: a %s cannot have it: %s", r.Line, r.spelled(), k.Kind, why)
 				possible = true
 			default:
 				loose = append(loose, "in a "+k.Kind+", "+why)
@@ -40,10 +45,13 @@ func (rs Rules) Check(kinds []Typed) []error {
 		}
 		if !possible && len(loose) > 0 && !rs.builtinHas(r) {
 			i := max(0, slices.IndexFunc(loose, func(why string) bool { return strings.Contains(why, "did you mean") }))
-			errs = append(errs, fmt.Errorf("line %d: %s: no kind of this run and no built-in one can have it: %s; if it is for objects of another kind, add that: kind: NAME", r.Line, r.spelled(), loose[i]))
+			fail("line %d: %s: no kind of this run and no built-in one can have it: %s; if it is for objects of another kind, add that: kind: NAME", r.Line, r.spelled(), loose[i])
+		}
+		if near := r.nearKind(kinds); near != "" && (served == nil || !served(r.Kind)) {
+			fail("%s: there is no such kind (did you mean %s?)", r.Where(), near)
 		}
 	}
-	return errs
+	return errors.Join(errs...)
 }
 
 // mayMean reports whether the rule may apply to objects of the kind, as far as the kind decides that.
@@ -219,20 +227,20 @@ func (r Rule) spelled() string {
 	return r.Path.String()
 }
 
-// NearKind returns the built-in kind, or the one of others, that was probably meant by an
-// unknown kind in a rule. known reports that the kind is one of them, or a pattern.
-func (r Rule) NearKind(others []string) (near string, known bool) {
-	if r.Kind == "" || strings.Contains(r.Kind, "*") {
-		return "", true
+// nearKind returns the built-in kind, or the one of others, that was probably meant by an unknown kind in a rule;
+// "" for one of them, for a pattern, and where none is near.
+func (r Rule) nearKind(others []Typed) string {
+	var kinds []string
+	for _, k := range others {
+		kinds = append(kinds, k.Kind)
 	}
-	kinds := slices.Clone(others)
 	for _, k := range builtinKinds() {
 		kinds = append(kinds, k.Kind)
 	}
-	if slices.ContainsFunc(kinds, func(k string) bool { return strings.EqualFold(k, r.Kind) }) {
-		return "", true
+	if strings.Contains(r.Kind, "*") || slices.ContainsFunc(kinds, func(k string) bool { return strings.EqualFold(k, r.Kind) }) {
+		return ""
 	}
-	return suggest.Name(r.Kind, kinds), false
+	return suggest.Name(r.Kind, kinds)
 }
 
 // Where names the rule for messages: its line, path and kind.
