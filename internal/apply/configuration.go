@@ -92,7 +92,7 @@ func ambiguous(v any, at merge.Path, typ *merge.Type) (out []string) {
 			switch {
 			case step.Nth > 1:
 				out = append(out, fmt.Sprintf("%s: is in the list twice, and server-side apply takes each key once", p))
-			case step.Kind == merge.IndexStep || step.Kind == merge.KeyStep && keyless(step):
+			case step.Kind == merge.IndexStep || step.Kind == merge.KeyStep && !slices.ContainsFunc(step.Keys, func(k merge.KeyPart) bool { return k.Value != nil }):
 				out = append(out, fmt.Sprintf("%s: has no %s, by which server-side apply knows the entries", p, typ.Keys[0].Name))
 			default:
 				out = append(out, ambiguous(v[i], p, typ.Elem)...)
@@ -100,11 +100,6 @@ func ambiguous(v any, at merge.Path, typ *merge.Type) (out []string) {
 		}
 	}
 	return out
-}
-
-// keyless reports whether the step has none of its list's keys.
-func keyless(s merge.Step) bool {
-	return !slices.ContainsFunc(s.Keys, func(k merge.KeyPart) bool { return k.Value != nil })
 }
 
 // withoutEmptyKeys returns v without the keys of list entries that are "" or null and have

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -175,11 +174,8 @@ func inFull(ctx context.Context, api *cluster.Cluster, kind string) string {
 func (c *call) unusedKinds(p *run.Plan, note noteFunc) {
 	for _, name := range p.Recreate.Kinds[:len(c.recreate)] {
 		if !slices.ContainsFunc(p.Items, func(i *run.Item) bool { return run.IsKind(i.Target.Resource, name) }) {
-			kinds := map[string]bool{}
-			for _, i := range p.Items {
-				kinds[i.Target.Resource.Kind] = true
-			}
-			note("--recreate="+name, "no object of the input is of this kind: it has "+listed(slices.Sorted(maps.Keys(kinds))))
+			kinds := slices.Sorted(slices.Values(each(p.Items, func(i *run.Item) string { return i.Target.Resource.Kind })))
+			note("--recreate="+name, "no object of the input is of this kind: it has "+listed(slices.Compact(kinds)))
 		}
 	}
 }

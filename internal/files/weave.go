@@ -174,7 +174,7 @@ func (w weave) linewise(c merge.Disagreement) bool {
 }
 
 // otherwise: a text has the meaning of a merge in which what one side alone has renamed is followed,
-// entries of lists or those of mappings too, or in which a list that the server replaces is one value.
+// entries of lists or those of mappings too, in which the only entry of a list is one, or in which a list that the server replaces is one value.
 // That is then the plan.
 func (w *weave) otherwise(merged string, raw texts) bool {
 	if len(w.plan.Conflicts) == 0 || w.Policy.Both != merge.LeaveConflict {
@@ -186,7 +186,7 @@ func (w *weave) otherwise(merged string, raw texts) bool {
 		triple merge.Triple
 		t      func() *merge.Type
 		alone  bool
-	}{{triple: triple, alone: true}, {triple: triple, t: unnamed}, {triple: followKeys(triple), alone: true}} {
+	}{{triple: triple, alone: true}, {triple: triple, t: unnamed}, {triple: followKeys(triple, w.Policy), alone: true}} {
 		other := *w
 		if by.t != nil {
 			other.t = by.t()
