@@ -204,7 +204,7 @@ func (v *setCall) disband(ctx context.Context) error {
 		v.outcome(m.Target, "left")
 	}
 	if v.mode == dryNone {
-		if err := s.Remove(ctx, false); err != nil {
+		if err := (&prune.Pruner{Set: s, Limit: v.concurrency}).Dissolve(ctx); err != nil {
 			return err
 		}
 	}

@@ -126,6 +126,8 @@ func TestSetAdopts(t *testing.T) {
 // tried all of it.
 func TestSetDisbanded(t *testing.T) {
 	a := shop(member("shop", "old", ""))
+	const list = "GET /api/v1/configmaps"
+	a.by[list] = []string{a.by[list][0], a.by[list][0], listOf()}
 	a.by["GET /api/v1/namespaces/shop/configmaps/old"] = []string{member("shop", "old", "")}
 	against(t, a, "applyset", "disband", "shop", "--dry-run").exactly(t, "shown", ended{0, "configmap/old left (dry run)\nsecret/shop disbanded (dry run)\n", ""})
 	if w := a.writes(); len(w) > 0 {
@@ -139,6 +141,11 @@ func TestSetDisbanded(t *testing.T) {
 	want := "PATCH /api/v1/namespaces/shop/configmaps/old?dryRun, DELETE " + shopPath + "?dryRun, PATCH /api/v1/namespaces/shop/configmaps/old, DELETE " + shopPath
 	if got := strings.Join(order, ", "); got != want {
 		t.Errorf("sent\n%s\nwant\n%s", got, want)
+	}
+	again := shop(member("shop", "old", "")) // it is a member still, or another one is
+	against(t, again, "applyset", "disband", "shop").is(t, "a member was added", failed, "configmap/old left\n", "error: secret/shop: another run has added members meanwhile: run this again\n")
+	if w := again.writes(); len(w) != 5 || !strings.HasPrefix(w[4], "PATCH "+shopPath) || !strings.Contains(w[4], `"`+applyset.KindsAnnotation+`":"ConfigMap"`) {
+		t.Errorf("the parent is not made again: sent %q", w)
 	}
 	refused := shop(member("shop", "old", ""))
 	refused.by["PATCH /api/v1/namespaces/shop/configmaps/old"] = []string{refusal(403, "Forbidden", "you shall not")}

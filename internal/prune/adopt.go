@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
+	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 )
 
@@ -165,6 +166,11 @@ type relabelling struct {
 // relabel writes the label of one object, bound to the state in which it was part of the set that
 // it leaves. An object that has changed meanwhile is checked again.
 func (s *Set) relabel(ctx context.Context, m Member, l relabelling) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("%s: was not written: %w", m.Target, run.ErrInterrupted)
+	}
+	ctx, done := run.Outlasting(ctx)
+	defer done()
 	w := cluster.Write{FieldManager: l.Manager, DryRun: l.DryRun}
 	for try := 0; ; try++ {
 		var label any

@@ -117,7 +117,7 @@ func (s *Set) Everyone(ctx context.Context, limit int) ([]Member, error) {
 	if err := s.resolve(ctx); err != nil {
 		return nil, err
 	}
-	found, err := s.Members(ctx, Where{Kinds: s.Parent.Kinds, Namespaces: s.Parent.AllNamespaces(), Limit: limit})
+	found, err := s.twice(ctx, Where{Kinds: s.Parent.Kinds, Namespaces: s.Parent.AllNamespaces(), Limit: limit})
 	if err == nil && len(found.Down) > 0 {
 		err = fmt.Errorf("%s: its members of the kind %s cannot be found: try again when what serves it answers", s.Target, found.Down[0])
 	}
@@ -171,27 +171,49 @@ func (p *Pruner) attest(t cluster.Target, live map[string]any) {
 // which the run has read is untrue: it, and all empty ones with it, count as no answer. An empty
 // list of a kind in the parent is read once more: the next run would not find its members.
 func (p *Pruner) believe(ctx context.Context, in Where, found *Members) error {
-	known, seen := slices.Concat(found.Down, found.Gone), map[string]bool{}
+	seen := map[string]bool{}
 	for _, m := range found.All {
-		known, seen[m.UID] = append(known, m.GroupKind), true
+		seen[m.UID] = true
 	}
 	untrue, err := p.untrue(ctx, found.Down, seen)
 	if err != nil {
 		return err
 	}
-	empty := slices.DeleteFunc(slices.Clone(p.Parent.Kinds), func(gk applyset.GroupKind) bool { return slices.Contains(known, gk) })
-	if len(untrue) > 0 {
-		for _, gk := range append(untrue, empty...) {
-			if !slices.Contains(found.Down, gk) {
-				found.Down = append(found.Down, gk)
-			}
-		}
-		return nil
+	if in.Kinds = p.Parent.Kinds; len(untrue) == 0 {
+		return p.listAgain(ctx, in, found)
 	}
-	in.Kinds = empty
-	again, err := p.Members(ctx, in)
+	for _, gk := range append(untrue, found.lack(in.Kinds)...) {
+		if !slices.Contains(found.Down, gk) {
+			found.Down = append(found.Down, gk)
+		}
+	}
+	return nil
+}
+
+// twice is Members that lists the kinds of which nothing is found once more: an empty list may be untrue.
+func (s *Set) twice(ctx context.Context, in Where) (Members, error) {
+	found, err := s.Members(ctx, in)
+	if err == nil {
+		err = s.listAgain(ctx, in, &found)
+	}
+	return found, err
+}
+
+// listAgain adds to found what another list of the kinds of which nothing was found has.
+func (s *Set) listAgain(ctx context.Context, in Where, found *Members) error {
+	in.Kinds = found.lack(in.Kinds)
+	again, err := s.Members(ctx, in)
 	found.All, found.Down = append(found.All, again.All...), append(found.Down, again.Down...)
 	return err
+}
+
+// lack returns the kinds of which an answer has no object.
+func (ms *Members) lack(kinds []applyset.GroupKind) []applyset.GroupKind {
+	known := slices.Concat(ms.Down, ms.Gone)
+	for _, m := range ms.All {
+		known = append(known, m.GroupKind)
+	}
+	return slices.DeleteFunc(slices.Clone(kinds), func(gk applyset.GroupKind) bool { return slices.Contains(known, gk) })
 }
 
 // untrue returns the kinds whose lists lack an existing member. The error is that of reading it.

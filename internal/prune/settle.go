@@ -2,6 +2,7 @@ package prune
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -46,7 +47,7 @@ func (p *Pruner) End(ctx context.Context, plan *run.Plan) error {
 	}
 	switch {
 	case complete && p.Disband && len(kept)+len(p.down) == 0:
-		return p.disband(ctx)
+		return p.Dissolve(ctx)
 	case complete:
 		return p.settle(ctx, plan, func(r applyset.Run) applyset.Parent { return r.Exact(kept, p.down) })
 	case !p.Disband:
@@ -73,9 +74,9 @@ func (p *Pruner) Remaining(ctx context.Context, plan *run.Plan) []Member {
 	})
 }
 
-// disband deletes the parent of a set without members. If another run has added some since, the
-// parent is created again.
-func (p *Pruner) disband(ctx context.Context) error {
+// Dissolve deletes the parent of a set without members. If another run has added some since, the
+// parent is created again, and that is an error.
+func (p *Pruner) Dissolve(ctx context.Context) error {
 	if err := p.Remove(ctx, false); err != nil {
 		return err
 	}
@@ -136,9 +137,9 @@ func (p *Pruner) recheck(ctx context.Context, was applyset.Parent) error {
 	if len(namespaces) > 0 {
 		kinds = was.Covers(p.Parent).Kinds
 	}
-	found, err := p.Members(ctx, Where{Kinds: kinds, Namespaces: was.AllNamespaces(), Limit: p.Limit})
-	if err != nil {
-		return err
+	found, err := p.twice(ctx, Where{Kinds: kinds, Namespaces: was.AllNamespaces(), Limit: p.Limit})
+	if err != nil { // there may be some
+		return errors.Join(err, p.Store(ctx, func(now applyset.Parent) applyset.Parent { return now.Covers(was) }))
 	}
 	kinds, namespaces = nil, nil
 	for _, m := range found.All {

@@ -119,7 +119,7 @@ func (w *writer) prune(ctx context.Context) {
 		rest = rest[n:]
 	}
 	if w.begun {
-		long, cancel := outlasting(ctx)
+		long, cancel := Outlasting(ctx)
 		defer cancel()
 		w.Err = errors.Join(w.Err, w.Pruner.End(long, w.Plan))
 	}
@@ -148,7 +148,7 @@ func (w *writer) complete() bool {
 // delete has the Pruner delete the items whose action is Delete, or try it.
 func (w *writer) delete(ctx context.Context, items []*Item, phase Phase) {
 	items = slices.DeleteFunc(slices.Clone(items), func(i *Item) bool { return i.Action() != apply.Delete })
-	long, cancel := outlasting(ctx)
+	long, cancel := Outlasting(ctx)
 	defer cancel()
 	begun := parallel.Each(ctx, parallel.Steps{N: len(items), Limit: w.Concurrency, Adapt: w.Adapt, Done: w.count(phase, len(items))}, func(i int) {
 		item := items[i]

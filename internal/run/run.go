@@ -289,8 +289,8 @@ func (p *Plan) foresee(item *Item) {
 // outcome of a request that is cut off is unknown.
 const grace = 20 * time.Second
 
-// outlasting returns a context that ends grace after ctx does.
-func outlasting(ctx context.Context) (context.Context, context.CancelFunc) {
+// Outlasting returns a context that ends grace after ctx does.
+func Outlasting(ctx context.Context) (context.Context, context.CancelFunc) {
 	long, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(grace, cancel) })
 	return long, func() { stop(); cancel() }

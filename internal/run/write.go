@@ -101,7 +101,7 @@ func (w *writer) in(s state) []*Item {
 
 // send writes items. The failure of one that others may depend on stops the run.
 func (w *writer) send(ctx context.Context, items []*Item, s stage) {
-	long, cancel := outlasting(ctx)
+	long, cancel := Outlasting(ctx)
 	defer cancel()
 	begun := parallel.Each(ctx, parallel.Steps{N: len(items), Limit: w.Concurrency, Adapt: w.Adapt, Done: w.count(Writing, len(items))}, func(i int) { w.sendOne(long, items[i]) })
 	w.serving.Wait()

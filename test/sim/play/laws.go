@@ -395,6 +395,8 @@ func (w *world) exits(r *run) string {
 		return fmt.Sprintf("%s ends with %d", r.step.Verb, r.code)
 	case r.code == 0 && failed:
 		return "an error, and exit code 0"
+	case strings.Contains(stderr, "--help' for usage"):
+		return "the command line is none of the program's: " + stderr
 	case r.code == 1 && !failed && verbs[r.step.Verb].writes:
 		return "exit code 1, and no error"
 	}

@@ -206,16 +206,18 @@ func (w *world) lists(resource string) bool {
 }
 
 // mayMiss reports whether the set's parent need not list a kind: a run was killed beside another one
-// (docs/prune.md), or has never got a true list of the kind: two empty ones are believed.
+// (docs/prune.md), or has got no true list of the kind at last: two empty ones are believed.
 func (w *world) mayMiss(resource string) bool {
 	return slices.ContainsFunc(w.runs, func(r *run) bool {
-		lists, truly := 0, false
+		lists, untrue := 0, 0
 		for _, x := range r.exchanges {
 			if x.Verb == "list" && x.Resource == resource {
-				lists, truly = lists+1, truly || x.fault == ""
+				if lists, untrue = lists+1, untrue+1; x.fault == "" {
+					untrue = 0
+				}
 			}
 		}
-		return r.dead && w.Has("runs") || lists > 1 && !truly
+		return r.dead && w.Has("runs") || lists > 2 && untrue > 1
 	})
 }
 

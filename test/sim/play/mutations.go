@@ -50,13 +50,14 @@ var Mutations = []Mutation{
 		{"internal/drift/watch.go", "\t\tw.confirm(context.WithoutCancel(ctx), sources)\n", ""},
 		{"internal/follow/follow.go", "quiet := time.AfterFunc(silence,", "quiet := time.AfterFunc(100*silence,"}}},
 	{"an empty list is believed", "prune,empty-list", []edit{
-		{"internal/prune/list.go", "\tknown, seen := slices.Concat(", "\tif found != nil {\n\t\treturn nil\n\t}\n\tknown, seen := slices.Concat("}}},
+		{"internal/prune/list.go", "\tagain, err := s.Members(ctx, in)\n", "\tin.Kinds = nil\n\tagain, err := s.Members(ctx, in)\n"}}},
 	{"the write of owners ignores Retry-After", "server,busy", []edit{
 		{"internal/write/serverside.go", "if _, err = c.obey(ctx, err); err != nil {", "if err = ctx.Err(); err != nil {"}}},
 	{"server-side apply writes over what was created meanwhile", "server,creates", []edit{
 		{"internal/apply/request.go", "at = NoVersion", "at = \"\""}}},
 	{"server-side apply makes again what was deleted meanwhile", "server,deletes", []edit{
-		{"internal/apply/serverside.go", "if uid != \"\" {", "if uid == \"-\" {"}}},
+		{"internal/apply/serverside.go", "if uid != \"\" {", "if uid == \"-\" {"},
+		{"internal/write/write.go", "c.last.UID != \"\" && id != c.last.UID {", "id == \"-\" {"}}},
 	{"two runs: the parent is not read again at the end", "prune,runs", []edit{
 		{"internal/prune/settle.go", "if wrote && p.Parent.Says(wanted(p.Parent)) {", "if false && wrote {"}}},
 }
