@@ -41,6 +41,27 @@ func TestRulesThatCanMatchNothing(t *testing.T) {
 	}
 }
 
+// TestRulesOfMisspeltKinds: a rule with no kind is for any, however short the name of one is.
+func TestRulesOfMisspeltKinds(t *testing.T) {
+	kinds := []Typed{{"example.com", "A", nil}}
+	for rule, want := range map[string]string{
+		"{path: spec.x, apiGroup: example.com, winner: live}": "",
+		"{path: data.a, kind: ConfigMapp, winner: live}":      "rules: line 1: data.a (kind ConfigMapp): there is no such kind (did you mean ConfigMap?)",
+		"{path: data.a, kind: a, winner: live}":               "",
+	} {
+		rules, err := ParseRules([]byte("- " + rule))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := rules.Check("rules", kinds, nil); err == nil && want != "" || err != nil && err.Error() != want {
+			t.Errorf("%s: got %v, want %q", rule, err, want)
+		}
+		if err := rules.Check("rules", kinds, func(string) bool { return true }); err != nil {
+			t.Errorf("%s: the server has it: %v", rule, err)
+		}
+	}
+}
+
 // TestExceptionsCanMatch holds the built-in rules to the same.
 func TestExceptionsCanMatch(t *testing.T) {
 	rules, err := Exceptions()
