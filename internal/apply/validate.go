@@ -93,7 +93,7 @@ func (p *Planner) Mistyped(s Subject, typ *merge.Type, before any) error {
 	}
 	var texts []string
 	for _, w := range wrong {
-		text := fmt.Sprintf("%s: must be %s", w.Path, w.Want)
+		text := fmt.Sprintf("%s%s: must be %s", w.Path, readAsBoolean(w.Path), w.Want)
 		switch {
 		case w.Want == schema.Base64:
 			text += ": encode it" + inPlain(w.Path)
@@ -119,6 +119,16 @@ func Few(problems []string) string {
 		problems = append(problems[:most:most], fmt.Sprintf("and %d more", n-most))
 	}
 	return strings.Join(problems, "; ")
+}
+
+// readAsBoolean reports that a key of the path may have been another one in the file; "" where none may.
+func readAsBoolean(p merge.Path) string {
+	for _, s := range p {
+		if text := object.ReadAsBoolean(s.Name); text != "" {
+			return text
+		}
+	}
+	return ""
 }
 
 // inPlain names the field beside one of base64 in which the API takes a text as it is.

@@ -26,8 +26,8 @@ type Document struct {
 // the API would round. Numbers are returned exactly, as json.Number. Empty documents are
 // left out. The error joins the errors of all documents; valid ones are returned as well.
 //
-// Unlike kubectl: which keeps the last of two equal keys, leaves a tag such as !Ref out, stores the key no as
-// false, and reads numbers as float64, so that 9007199254740993 becomes 9007199254740992.
+// Unlike kubectl: which keeps the last of two equal keys, leaves a tag such as !Ref out, and reads
+// numbers as float64, so that 9007199254740993 becomes 9007199254740992.
 func Decode(data []byte) ([]Document, error) {
 	chunks, err := split(data)
 	if err != nil {

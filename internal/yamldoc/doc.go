@@ -103,8 +103,7 @@ func (f *File) Text() []byte { return []byte(f.src) }
 // an empty document. It must not be modified.
 func (d *Document) Value() any { return d.value }
 
-// Strange is the *Error of the first tag that is not YAML's own and that Value leaves out, or of the first key
-// that Value has otherwise than it is written (no: is "false"); nil if there is neither.
+// Strange is the *Error of the first tag that is not YAML's own, and that Value leaves out; nil if there is none.
 func (d *Document) Strange() error { return d.strange }
 
 // Empty reports whether there is nothing but white space and comments.

@@ -180,20 +180,16 @@ func (p *parser) keyName(key *node) (name string, merge bool, err error) {
 	case string:
 		return v, false, nil
 	case bool:
-		name = strconv.FormatBool(v)
+		return strconv.FormatBool(v), false, nil
 	case json.Number:
 		if i, err := strconv.ParseInt(string(v), 10, 64); err == nil && key.tag() != "!!float" && writtenWhole(key.text) {
-			name = strconv.FormatInt(i, 10)
-		} else if f, err := v.Float64(); err == nil {
+			return strconv.FormatInt(i, 10), false, nil
+		}
+		if f, err := v.Float64(); err == nil {
 			// Source: sigs.k8s.io/yaml, which prints a key that is a number so.
-			name = strings.NewReplacer("+Inf", ".inf", "-Inf", "-.inf").Replace(strconv.FormatFloat(f, 'g', -1, 32))
+			name := strconv.FormatFloat(f, 'g', -1, 32)
+			return strings.NewReplacer("+Inf", ".inf", "-Inf", "-.inf").Replace(name), false, nil
 		}
 	}
-	switch {
-	case name == "":
-		return "", false, p.fail(key.start, "a key cannot be null; quote it")
-	case name != key.text && p.strange == nil:
-		p.strange = p.fail(key.start, "the key %s is read as %q: quote the one that is meant", key.text, name)
-	}
-	return name, false, nil
+	return "", false, p.fail(key.start, "a key cannot be null; quote it")
 }
