@@ -88,11 +88,11 @@ func ambiguous(v any, at merge.Path, typ *merge.Type) (out []string) {
 			break
 		}
 		for i, step := range schema.EntrySteps(typ, v) {
-			p := at.Child(step)
+			p, named := at.Child(step), slices.ContainsFunc(step.Keys, func(k merge.KeyPart) bool { return k.Value != nil })
 			switch {
 			case step.Nth > 1:
 				out = append(out, fmt.Sprintf("%s: is in the list twice, and server-side apply takes each key once", p))
-			case step.Kind == merge.IndexStep || step.Kind == merge.KeyStep && !slices.ContainsFunc(step.Keys, func(k merge.KeyPart) bool { return k.Value != nil }):
+			case step.Kind == merge.IndexStep || step.Kind == merge.KeyStep && !named:
 				out = append(out, fmt.Sprintf("%s: has no %s, by which server-side apply knows the entries", p, typ.Keys[0].Name))
 			default:
 				out = append(out, ambiguous(v[i], p, typ.Elem)...)

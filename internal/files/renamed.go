@@ -294,14 +294,15 @@ func followKeys(s merge.Triple, policy merge.Policy) merge.Triple {
 func keysFollowed(of [3]any, policy merge.Policy) [3]any {
 	if lists, ok := listsOf(of); ok { // entries in one place
 		for at := range lists[0] {
-			of := keysFollowed([3]any{lists[0][at], lists[1][at], lists[2][at]}, policy)
-			id := func(i int) object.Identity { m, _ := of[i].(map[string]any); return object.Object{Value: m}.ID() }
+			entry := keysFollowed([3]any{lists[0][at], lists[1][at], lists[2][at]}, policy)
+			id := func(i int) object.Identity { m, _ := entry[i].(map[string]any); return object.Object{Value: m}.ID() }
 			if was := id(ofOriginal); len(lists[0]) == 1 || was.Name != "" && was == id(ofUpdated) && was == id(ofDest) {
-				if p := merge.Three(merge.Triple{Original: of[ofOriginal], Local: of[ofUpdated], Live: of[ofDest]}, nil, policy, false); len(p.Conflicts) == 0 {
-					of[ofUpdated], of[ofDest] = p.Result, p.Result
+				one := merge.Three(merge.Triple{Original: entry[ofOriginal], Local: entry[ofUpdated], Live: entry[ofDest]}, nil, policy, false)
+				if len(one.Conflicts) == 0 {
+					entry[ofUpdated], entry[ofDest] = one.Result, one.Result
 				}
 			}
-			for i, v := range of {
+			for i, v := range entry {
 				lists[i][at] = v
 			}
 		}

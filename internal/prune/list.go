@@ -171,11 +171,7 @@ func (p *Pruner) attest(t cluster.Target, live map[string]any) {
 // which the run has read is untrue: it, and all empty ones with it, count as no answer. An empty
 // list of a kind in the parent is read once more: the next run would not find its members.
 func (p *Pruner) believe(ctx context.Context, in Where, found *Members) error {
-	seen := map[string]bool{}
-	for _, m := range found.All {
-		seen[m.UID] = true
-	}
-	untrue, err := p.untrue(ctx, found.Down, seen)
+	untrue, err := p.untrue(ctx, found)
 	if err != nil {
 		return err
 	}
@@ -217,9 +213,9 @@ func (ms *Members) lack(kinds []applyset.GroupKind) []applyset.GroupKind {
 }
 
 // untrue returns the kinds whose lists lack an existing member. The error is that of reading it.
-func (p *Pruner) untrue(ctx context.Context, down []applyset.GroupKind, seen map[string]bool) (kinds []applyset.GroupKind, err error) {
+func (p *Pruner) untrue(ctx context.Context, found *Members) (kinds []applyset.GroupKind, err error) {
 	for gk, w := range p.witness {
-		if seen[w.UID] || slices.Contains(down, gk) {
+		if slices.ContainsFunc(found.All, func(m Member) bool { return m.UID == w.UID }) || slices.Contains(found.Down, gk) {
 			continue
 		}
 		obj, err := p.API.GetMetadata(ctx, w.Target)

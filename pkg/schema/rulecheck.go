@@ -237,10 +237,11 @@ func (r Rule) nearKind(others []Typed) string {
 	for _, k := range builtinKinds() {
 		kinds = append(kinds, k.Kind)
 	}
-	if strings.Contains(r.Kind, "*") || slices.ContainsFunc(kinds, func(k string) bool { return strings.EqualFold(k, r.Kind) }) {
+	near := suggest.Name(r.Kind, kinds)
+	if strings.Contains(r.Kind, "*") || strings.EqualFold(near, r.Kind) {
 		return ""
 	}
-	return suggest.Name(r.Kind, kinds)
+	return near
 }
 
 // Where names the rule for messages: its line, path and kind.

@@ -146,11 +146,7 @@ func (f *facts) each(t *table) (all []oneFact) {
 		all = append(all, oneFact{fact.Type, func(r *typeRow) error { return r.addFixed(fact.Paths) }})
 	}
 	for _, fact := range f.Mirrored {
-		all = append(all, oneFact{fact.Type, func(r *typeRow) error { // the server fills in each from the other
-			pair := fact.Fields
-			r.mirrored = append(r.mirrored, pair)
-			return r.addRules([]string{pair[0] + " @" + pair[1] + " admission", pair[1] + " @" + pair[0] + " admission"})
-		}})
+		all = append(all, oneFact{fact.Type, func(r *typeRow) error { return r.addMirrored(fact.Fields) }})
 	}
 	for _, fact := range f.Made {
 		all = append(all, oneFact{fact.Type, func(r *typeRow) error { return r.addMade(fact.Path) }})
@@ -309,6 +305,12 @@ func (r *typeRow) addFixed(rows []string) error {
 	}
 	r.fixed = append(r.fixed, rows...)
 	return nil
+}
+
+// addMirrored adds the pair, and that the server fills in each from the other.
+func (r *typeRow) addMirrored(pair [2]string) error {
+	r.mirrored = append(r.mirrored, pair)
+	return r.addRules([]string{pair[0] + " @" + pair[1] + " admission", pair[1] + " @" + pair[0] + " admission"})
 }
 
 func (r *typeRow) addMade(path string) error {
