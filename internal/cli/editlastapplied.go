@@ -56,9 +56,10 @@ func (v *editVerb) edit(ctx context.Context, o target.Target) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", o, err)
 	}
-	guard := editor.NewGuard(ctx, term.IsTerminal(v.In))
-	defer guard.Release()
-	said, err := s.loop(guard)
+	said, err := s.loop(ctx)
+	if ctx.Err() != nil && err != nil {
+		err = fmt.Errorf("was ended by a signal (%w)", context.Cause(ctx))
+	}
 	if err != nil {
 		return s.saved(err)
 	}
@@ -100,11 +101,11 @@ const editInVain = "Edit cancelled, no valid changes were saved"
 
 // loop repeats the edit until there is something to save, or nothing to do; said is the text to
 // report then. The error is why the text could not be saved.
-func (s *editing) loop(g *editor.Guard) (said string, err error) {
+func (s *editing) loop(ctx context.Context) (said string, err error) {
 	var reason error
 	for try := 1; ; try++ {
 		before := s.Body
-		if err := s.open(g, reason); err != nil {
+		if err := s.open(ctx, reason); err != nil {
 			return "", err
 		}
 		if s.Blank() {
@@ -114,9 +115,9 @@ func (s *editing) loop(g *editor.Guard) (said string, err error) {
 			return "", fmt.Errorf("%s: %w", editInVain, reason)
 		}
 		var next target.Change
-		if next, reason = s.Edit.Plan(g, func(text string) { s.note(s.Target.String(), text) }); reason != nil {
-			if g.Err() != nil {
-				return "", stopped(g, reason)
+		if next, reason = s.Edit.Plan(ctx, func(text string) { s.note(s.Target.String(), text) }); reason != nil {
+			if ctx.Err() != nil {
+				return "", reason
 			}
 			fmt.Fprintf(s.ErrOut, "%s: %s\n", escape.Line(s.Target.String()), oneLine(reason.Error()))
 			continue
@@ -124,21 +125,21 @@ func (s *editing) loop(g *editor.Guard) (said string, err error) {
 		if s.Same(next) {
 			return "Edit cancelled, no changes made.", s.draft.Discard()
 		}
-		all, err := s.Meanings(g, next)
+		all, err := s.Meanings(ctx, next)
 		if err != nil {
 			return "", err
 		}
 		s.meanings(s.Target, all, true)
-		yes, err := s.ask(g)
+		yes, err := s.ask(ctx)
 		if err != nil || !yes {
 			return "Edit cancelled, not saved: your text is in " + s.draft.Path(), err
 		}
-		return "", s.save(g, next)
+		return "", s.save(ctx, next)
 	}
 }
 
 // open has the user edit the text.
-func (s *editing) open(g *editor.Guard, reason error) error {
+func (s *editing) open(ctx context.Context, reason error) error {
 	header := s.Header(lines(reason, s.secretValues()))
 	text := append([]byte(header), s.Body...)
 	if s.windows {
@@ -146,9 +147,15 @@ func (s *editing) open(g *editor.Guard, reason error) error {
 	}
 	var got []byte
 	var err error
-	g.Away(func() {
-		got, err = s.draft.Edit(g, editor.FromEnv(os.Getenv), editor.Streams{In: s.In, Out: s.Out, Err: term.Direct(s.ErrOut)}, text)
-	})
+	edit := func() {
+		streams := editor.Streams{In: s.In, Out: s.Out, Err: term.Direct(s.ErrOut), Run: s.signals.process.Run}
+		got, err = s.draft.Edit(ctx, editor.FromEnv(os.Getenv), streams, text)
+	}
+	if term.IsTerminal(s.In) { // an interrupt is its keyboard's
+		s.signals.lend(edit)
+	} else {
+		edit()
+	}
 	if err != nil {
 		s.unedited = bytes.Equal(got, text) && bytes.Equal(s.Body, s.first)
 		return err
@@ -158,27 +165,27 @@ func (s *editing) open(g *editor.Guard, reason error) error {
 }
 
 // ask asks on a terminal whether to save; without one, the answer is yes.
-func (s *editing) ask(g *editor.Guard) (bool, error) {
+func (s *editing) ask(ctx context.Context) (bool, error) {
 	t := term.Open(s.In, s.ErrOut, false)
 	if t == nil {
 		return true, nil
 	}
 	defer t.Close()
-	answer, err := t.Prompt(g, fmt.Sprintf("Save this as what was applied last to %s? [y/n] ", escape.Line(s.Target.String())))
-	if g.Err() != nil {
-		return false, context.Cause(g)
+	answer, err := t.Prompt(ctx, fmt.Sprintf("Save this as what was applied last to %s? [y/n] ", escape.Line(s.Target.String())))
+	if ctx.Err() != nil {
+		return false, ctx.Err()
 	}
 	answer = strings.ToLower(answer)
 	return err == nil && (answer == "y" || answer == "yes"), nil
 }
 
 // save writes the annotation, and then discards the draft.
-func (s *editing) save(g *editor.Guard, next target.Change) error {
+func (s *editing) save(ctx context.Context, next target.Change) error {
 	out := write.Foreseen(next.Planned)
 	if next.Action != apply.Nothing {
 		var err error
-		if out, err = s.Write(g, s.Target, next, false); err != nil {
-			return stopped(g, err)
+		if out, err = s.Write(ctx, s.Target, next, false); err != nil {
+			return err
 		}
 		out.Outcome = write.Edited
 	}
@@ -186,14 +193,6 @@ func (s *editing) save(g *editor.Guard, next target.Change) error {
 		return err
 	}
 	return s.draft.Discard()
-}
-
-// stopped returns the signal that ended the edit, if one did, otherwise err.
-func stopped(g *editor.Guard, err error) error {
-	if g.Err() != nil {
-		return context.Cause(g)
-	}
-	return err
 }
 
 // saved adds the place of the text to every failure: an edit is never lost.
@@ -205,8 +204,8 @@ func (s *editing) saved(err error) error {
 	if s.unedited || !s.draft.Written() {
 		reported = errors.Join(fmt.Errorf("%s: %s: nothing was edited", s.Target, what), s.draft.Discard())
 	}
-	if end, ok := errors.AsType[*editor.Stopped](err); ok {
-		return &exit{Code: end.Code(), Err: reported}
+	if errors.Is(err, editor.ErrInterrupted) {
+		return &exit{Code: interrupted, Err: reported}
 	}
 	return reported
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"os/exec"
 	"os/signal"
 	"sync/atomic"
 	"syscall"
@@ -46,7 +47,7 @@ func Main(ctx context.Context, args []string, streams genericiooptions.IOStreams
 func MainAs(ctx context.Context, executable string, args []string, streams genericiooptions.IOStreams) int {
 	heap.grow()
 	called := programOf(executable)
-	ending := &signals{}
+	ending := newSignals()
 	ctx, stop := ending.untilSignal(ctx)
 	defer stop()
 	errs := &term.Stderr{To: streams.ErrOut, Rename: called.rename()}
@@ -131,8 +132,17 @@ const repeats = time.Second
 // signals ends a run. The first signal ends its context. Later ones have their default effect,
 // unless the run rolls back its writes: then they only have that reported.
 type signals struct {
+	process     Process
+	lent        atomic.Bool        // another program has the terminal
+	settled     chan chan struct{} // closes the received channel once the signals so far are handled
+	ended       chan struct{}      // closed when no more are handled
+	last        time.Time          // of the last signal
 	rollingBack atomic.Bool
 	report      atomic.Pointer[func()] // reports the rollback in progress
+}
+
+func newSignals() *signals {
+	return &signals{settled: make(chan chan struct{}), ended: make(chan struct{})}
 }
 
 // hold makes the run survive further signals, since it rolls back its writes; say reports that.
@@ -150,10 +160,29 @@ func (s *signals) release() {
 	}
 }
 
+// lend runs step, during which another program, such as an editor, has the terminal. An interrupt that
+// comes before its end is that program's, even if it was not handled yet: it does not end the run.
+func (s *signals) lend(step func()) {
+	s.lent.Store(true)
+	defer s.lent.Store(false)
+	step()
+	if s.process.Passed != nil {
+		s.process.Passed()
+	}
+	handled := make(chan struct{})
+	select {
+	case s.settled <- handled:
+		<-handled
+	case <-s.ended:
+	}
+}
+
 // Process gives a run its access to the process that it is in.
 type Process struct {
 	Signals <-chan os.Signal
-	Die     func(os.Signal) // ends the process, as the signal does by default
+	Die     func(os.Signal)       // ends the process, as the signal does by default
+	Passed  func()                // returns when the signals that were sent before are in Signals; nil: they are
+	Run     func(*exec.Cmd) error // runs another program; nil: the command's own Run
 }
 
 type processKey struct{}
@@ -165,48 +194,62 @@ func (p Process) In(ctx context.Context) context.Context {
 
 // untilSignal returns a context that the first signal ends.
 func (s *signals) untilSignal(ctx context.Context) (context.Context, func()) {
-	in, given := ctx.Value(processKey{}).(Process)
+	given := false
 	release := func() {}
-	if !given {
+	if s.process, given = ctx.Value(processKey{}).(Process); !given {
 		incoming := make(chan os.Signal, 1)
 		signal.Notify(incoming, os.Interrupt, syscall.SIGTERM)
 		if !signal.Ignored(syscall.SIGHUP) { // as under nohup
 			signal.Notify(incoming, syscall.SIGHUP)
 		}
-		in, release = Process{incoming, die}, func() { signal.Stop(incoming) }
+		s.process, release = Process{Signals: incoming, Die: die, Passed: passed}, func() { signal.Stop(incoming) }
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := make(chan struct{})
 	go func() {
 		defer release()
-		s.follow(in.Signals, stop, func(by os.Signal) { cancel(&signalled{by}) }, in.Die)
+		s.follow(stop, func(by os.Signal) { cancel(&signalled{by}) })
 	}()
 	return ctx, func() { close(stop); cancel(nil) }
 }
 
-// follow calls first for the first signal, and acts on each later one that does not repeat the one
-// before. It reports a rollback in progress; otherwise it calls again, and ends.
-func (s *signals) follow(incoming <-chan os.Signal, stop <-chan struct{}, first, again func(os.Signal)) {
-	var last time.Time
-	for {
+// follow acts on each signal until stop is closed, or the process dies.
+func (s *signals) follow(stop <-chan struct{}, first func(os.Signal)) {
+	defer close(s.ended)
+	for dead := false; !dead; {
 		select {
-		case by := <-incoming:
-			before := last
-			last = time.Now()
-			switch {
-			case before.IsZero():
-				first(by)
-			case last.Sub(before) < repeats:
-			case !s.rollingBack.Load():
-				again(by)
-				return
-			default:
-				(*s.report.Load())()
+		case by := <-s.process.Signals:
+			dead = s.take(by, first)
+		case handled := <-s.settled:
+			for len(s.process.Signals) > 0 {
+				dead = s.take(<-s.process.Signals, first) || dead
 			}
+			close(handled)
 		case <-stop:
 			return
 		}
 	}
+}
+
+// take calls first for the first signal, and acts on each later one that does not repeat the one
+// before. It reports a rollback in progress; otherwise the process dies.
+func (s *signals) take(by os.Signal, first func(os.Signal)) (dies bool) {
+	if by == os.Interrupt && s.lent.Load() {
+		return false
+	}
+	before := s.last
+	s.last = time.Now()
+	switch {
+	case before.IsZero():
+		first(by)
+	case s.last.Sub(before) < repeats:
+	case s.rollingBack.Load():
+		(*s.report.Load())()
+	default:
+		s.process.Die(by)
+		return true
+	}
+	return false
 }
 
 // die ends the process with the signal's default effect.

@@ -55,6 +55,7 @@ func choose(unix, windows string) string {
 type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
+	Run      func(*exec.Cmd) error // runs the editor; nil: the command's own Run
 }
 
 // grace is how long an editor may take to end when it is asked to.
@@ -74,7 +75,10 @@ func (e Editor) Run(ctx context.Context, path string, s Streams) error {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.In, s.Out, s.Err
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = grace
-	err := cmd.Run()
+	if s.Run == nil {
+		s.Run = (*exec.Cmd).Run
+	}
+	err := s.Run(cmd)
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
@@ -86,15 +90,18 @@ func (e Editor) Run(ctx context.Context, path string, s Streams) error {
 	return err
 }
 
-// interrupted is an error of an editor. If ^C has ended the editor, the error is a *Stopped, too:
-// this process may receive the same signal only later.
+// ErrInterrupted reports that ^C has ended the editor. This process may receive the same signal only
+// later.
+var ErrInterrupted = errors.New("interrupted")
+
+// interrupted is an error of an editor, and ErrInterrupted, too, if ^C has ended it.
 type interrupted struct{ error }
 
-// Unwrap returns the error, and the *Stopped if there is one.
+// Unwrap returns both errors, or the first alone.
 func (e interrupted) Unwrap() []error {
 	if exit, ok := errors.AsType[*exec.ExitError](e.error); ok {
 		if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() && status.Signal() == syscall.SIGINT {
-			return []error{e.error, &Stopped{os.Interrupt}}
+			return []error{e.error, ErrInterrupted}
 		}
 	}
 	return []error{e.error}

@@ -6,11 +6,9 @@ import (
 	"errors"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -120,51 +118,6 @@ func TestDraftMisused(t *testing.T) {
 	if got, err := os.ReadFile(elsewhere); string(got) != "theirs" {
 		t.Errorf("what a link leads to was touched: %q, %v", got, err)
 	}
-}
-
-func TestGuard(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		return // there are no signals to send
-	}
-	// Whoever else asks for a signal keeps it: a test must not end the test.
-	others := make(chan os.Signal, 8)
-	signal.Notify(others, os.Interrupt, syscall.SIGTERM)
-	defer signal.Stop(others)
-	self, err := os.FindProcess(os.Getpid())
-	if err != nil {
-		t.Fatal(err)
-	}
-	send := func(s os.Signal) {
-		if err := self.Signal(s); err != nil {
-			t.Fatal(err)
-		}
-		<-others
-		signal.Stop(make(chan os.Signal)) // returns once every listener has the signal
-	}
-	outer, cancel := context.WithCancel(t.Context())
-	g := NewGuard(outer, true)
-	defer g.Release()
-	cancel()
-	if g.Err() != nil {
-		t.Error("who made the outer context hears of an interrupt too, and that is no end")
-	}
-	g.Away(func() { send(syscall.SIGINT) })
-	if g.Err() != nil {
-		t.Error("an interrupt from the keyboard is the editor's while it has the terminal")
-	}
-	send(syscall.SIGTERM)
-	<-g.Done()
-	var stopped *Stopped
-	if !errors.As(context.Cause(g), &stopped) || stopped.Code() != 128+int(syscall.SIGTERM) {
-		t.Errorf("the cause is %v", context.Cause(g))
-	}
-
-	alone := NewGuard(t.Context(), false)
-	defer alone.Release()
-	alone.Away(func() {
-		send(syscall.SIGINT)
-		<-alone.Done()
-	})
 }
 
 func TestRunEndsTheEditor(t *testing.T) {

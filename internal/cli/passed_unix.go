@@ -1,6 +1,6 @@
 //go:build unix
 
-package editor
+package cli
 
 import (
 	"os"
