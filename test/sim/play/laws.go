@@ -41,6 +41,7 @@ var laws = []struct {
 	{"absorbed", (*world).absorbed},
 	{"taken", (*world).taken},
 	{"bound", (*world).bound},
+	{"edited", (*world).edited},
 }
 
 // check checks the laws after a run.

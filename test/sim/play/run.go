@@ -41,8 +41,9 @@ type run struct {
 
 	signals   chan os.Signal
 	signalled []time.Time
-	dead      bool              // it was killed, or has ended by a signal's default effect
-	died      bool              // by a signal
+	dead      bool // it was killed, or has ended by a signal's default effect
+	died      bool // by a signal
+	edited    []edited
 	kept      map[string][]byte // files as they were when it died; nil: were not there
 	stop      context.CancelFunc
 }
@@ -83,7 +84,7 @@ func (w *world) start(n int, step Step) (r *run, done chan struct{}) {
 	if w.Has("stale-list") {
 		r.begun = w.model.Copy()
 	}
-	ctx, cancel := context.WithCancel(cli.Process{Signals: r.signals, Die: func(os.Signal) { r.died = true; r.dies() }}.In(context.Background()))
+	ctx, cancel := context.WithCancel(cli.Process{Signals: r.signals, Run: r.edits, Die: func(os.Signal) { r.died = true; r.dies() }}.In(context.Background()))
 	r.stop = cancel
 	user := fmt.Sprintf("%s-%d-%s", w.dir[strings.LastIndexByte(w.dir, '/')+1:], w.Seed, r.id)
 	w.place.worlds.Store(user, r)

@@ -39,6 +39,7 @@ var verbs = map[string]command{
 	"modern":   {writes: true, owners: true, args: []string{"migrate", "-f", "FILE", "--to=server-side"}, page: "kubectl merge migrate -f FILE --to=server-side", codes: []int{0, 1, 3}},
 	"sets":     {writes: true, owners: true, args: []string{"set-last-applied", "-f", "FILE", "--create-annotation"}, page: "kubectl merge set-last-applied -f FILE", codes: []int{0, 1}},
 	"disown":   {writes: true, owners: true, args: []string{"disown", "configmap/a", "data.v"}, page: "kubectl merge disown TYPE/NAME FIELD", codes: []int{0, 1, 3}},
+	"edit":     {writes: true, owners: true, args: []string{"edit-last-applied", "configmap/a"}, page: "kubectl merge edit-last-applied TYPE/NAME", codes: []int{0, 1}},
 	"applied":  {args: []string{"view-last-applied", "configmap/a"}, page: "kubectl merge view-last-applied TYPE/NAME", codes: []int{0, 1}},
 	"explain":  {input: true, args: []string{"explain"}, page: "kubectl merge explain -f FILE", codes: []int{0, 1, 3}},
 	"awaits":   {args: []string{"wait", "-f", "FILE", "--timeout=90s"}, page: "kubectl merge wait -f FILE", codes: []int{0, 1, 4}},

@@ -37,6 +37,7 @@ type world struct {
 	arrived chan struct{}
 	runs    []*run
 	played  map[int]bool                         // events that have happened, by their index
+	drafts  []string                             // folders of editors
 	lied    map[int]string                       // of events that happen twice, the resource
 	rolling map[string]int64                     // generations of Deployments that are being rolled out
 	values  map[runtime.Object]map[string]string // see leaves
@@ -115,6 +116,9 @@ func (p *Place) within(t *testing.T, s Scenario, play func(w *world)) (report Re
 		cancel()
 		served.Wait()
 		time.Sleep(time.Hour) // what an abandoned run still waits for
+		for _, dir := range w.drafts {
+			_ = os.RemoveAll(dir)
+		}
 		report = Report{Broken: w.broken, Trace: w.trace, Runs: len(w.runs) - 1}
 	})
 	return report
