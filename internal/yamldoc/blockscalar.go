@@ -77,7 +77,7 @@ func (p *parser) blockBody(n *node, s *blockScalar, parent int) error {
 		s.text.WriteString(strings.Repeat("\n", s.blank))
 		s.spaced, s.blank, s.last = spaced, 0, ""
 		start := p.pos
-		p.toBreak()
+		p.pos = text(p.src).lineEnd(start)
 		s.text.WriteString(p.src[start:p.pos])
 		n.end = p.pos
 		if p.pos < len(p.src) {
@@ -97,19 +97,6 @@ func (p *parser) blockBody(n *node, s *blockScalar, parent int) error {
 	}
 	p.pos, p.lineStart = n.end, strings.LastIndexByte(p.src[:n.end], '\n')+1
 	return nil
-}
-
-// toBreak moves to the end of the line.
-func (p *parser) toBreak() {
-	i := strings.IndexByte(p.src[p.pos:], '\n')
-	switch {
-	case i < 0:
-		p.pos = len(p.src)
-	case i > 0 && p.src[p.pos+i-1] == '\r':
-		p.pos += i - 1
-	default:
-		p.pos += i
-	}
 }
 
 // blockBlank steps over empty lines and the indentation behind them, settles the

@@ -2,7 +2,6 @@ package yamldoc
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -87,32 +86,9 @@ func (ed *editor) newItems(s slot, t *merge.Type, r relist) []added {
 		text, moved := r.chunks[i]
 		if !moved {
 			from, _, _ := r.sources(i)
-			text = ed.newItem(s, fresh{value: v, typ: t.EntryType(), from: from, behind: behind, keys: keysOf(t)})
+			text = ed.newEntry(s, fresh{value: v, typ: t.EntryType(), from: from, behind: behind, keys: keysOf(t)})
 		}
 		out = append(out, added{behind, text})
 	}
 	return out
-}
-
-// newItem writes one new entry of a list, with the comments above it in the
-// source.
-func (ed *editor) newItem(s slot, f fresh) string {
-	pl, from := below(s), f.from.first()
-	pl.keys, pl.style = f.keys, s.n.entries[max(f.behind, 0)].value.style
-	if pl.style >= literalStyle {
-		pl.style = plainStyle
-	}
-	all := f.from
-	if pl.flow {
-		return model{all, f.typ}.inline(f.value, pl, ed.look)
-	}
-	p := printer{look: ed.lookBehind(s.n, f.behind)}
-	if from.e != nil {
-		p.lead(origin{s: from.s, n: blockNode}, from.e, 0, pl.col)
-	}
-	if p.Len() > 0 {
-		p.line(pl.col)
-	}
-	p.item(f.value, model{all, f.typ}, entryAt{in: from, e: from.e}, pl)
-	return strings.TrimLeft(p.String(), " \r\n")
 }

@@ -116,7 +116,7 @@ func (ed *editor) newFields(s slot, want wanted, t *merge.Type, from origins) []
 			ed.unshare(n) // it came through <<
 		}
 		above, _, _ := from.child(name)
-		out = append(out, added{at, ed.newField(s, fresh{name: name, value: want.fields[name], typ: t.Field(name).Type, from: above, behind: at})})
+		out = append(out, added{at, ed.newEntry(s, fresh{name: name, value: want.fields[name], typ: t.Field(name).Type, from: above, behind: at})})
 	}
 	return out
 }
@@ -144,12 +144,23 @@ func (ed *editor) mergesBehind(n *node, i int) bool {
 	return false
 }
 
-// newField writes one new field, with the comments above it in the source.
-func (ed *editor) newField(s slot, f fresh) string {
-	pl, from, all := below(s), f.from.first(), f.from
-	if pl.flow {
-		pl.quote = s.n.entries[0].quote
-		return model{all, f.typ}.flowField(f.name, f.value, pl, ed.look)
+// newEntry writes one new field, or entry of a list, with the comments above it in the source.
+func (ed *editor) newEntry(s slot, f fresh) string {
+	pl, from, m := below(s), f.from.first(), model{f.from, f.typ}
+	pl.keys = f.keys
+	if pl.list {
+		pl.style = s.n.entries[max(f.behind, 0)].value.style
+	}
+	if pl.style >= literalStyle {
+		pl.style = plainStyle
+	}
+	quote := s.n.entries[0].quote
+	switch {
+	case pl.flow && pl.list:
+		return m.inline(f.value, pl, ed.look)
+	case pl.flow:
+		pl.quote = quote
+		return m.flowField(f.name, f.value, pl, ed.look)
 	}
 	p := printer{look: ed.lookBehind(s.n, f.behind)}
 	if from.e != nil {
@@ -158,7 +169,7 @@ func (ed *editor) newField(s slot, f fresh) string {
 	if p.Len() > 0 {
 		p.line(pl.col)
 	}
-	p.entry(f.value, model{all, f.typ}, entryAt{name: f.name, in: from, e: from.e, quote: s.n.entries[0].quote}, pl)
+	p.entry(f.value, m, entryAt{name: f.name, in: from, e: from.e, quote: quote}, pl)
 	return strings.TrimLeft(p.String(), " \r\n")
 }
 

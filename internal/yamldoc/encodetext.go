@@ -14,24 +14,15 @@ import (
 // several lines, plain, single-quoted, double-quoted. A key is never a block.
 func (p *encoder) encodeText(s string, indent int, key bool) {
 	s = strings.ToValidUTF8(s, "\ufffd")
-	look := lookAt(s)
-	switch {
-	case strings.Contains(s, "\n"):
-		if key || look.special || look.spaceBreak || strings.HasSuffix(s, " ") {
-			p.quoted(s)
-			return
-		}
+	switch lines := strings.Contains(s, "\n"); {
+	case strings.ContainsFunc(s, escaped), lines && (key || strings.Contains(s, " \n") || strings.HasSuffix(s, " ")), isOther(s):
+		p.out = append(p.out, quoted(s, escaped, yamlEscapes)...)
+	case lines:
 		p.block(s, max(indent, 2))
-	case isOther(s):
-		p.quoted(s)
-	case !look.special && look.plain:
+	case plainForm(s, false):
 		p.out = append(p.out, s...)
-	case !look.special:
-		p.out = append(p.out, '\'')
-		p.out = append(p.out, strings.ReplaceAll(s, "'", "''")...)
-		p.out = append(p.out, '\'')
 	default:
-		p.quoted(s)
+		p.out = append(p.out, single(s)...)
 	}
 }
 
@@ -41,56 +32,12 @@ func (p *encoder) block(s string, indent int) {
 	p.out = append(append(p.out, w.block(s, false)...), '\n')
 }
 
-// traits are the properties of a string that decide its style.
-type traits struct {
-	special    bool // has a character that only escapes can express
-	spaceBreak bool // has a space before a line break
-	plain      bool // needs no quotes, as far as its characters go
-}
-
-func lookAt(s string) traits {
-	t := traits{plain: true}
-	if s == "" {
-		return t
-	}
-	if s[0] == ' ' || s[len(s)-1] == ' ' || strings.HasPrefix(s, "---") || strings.HasPrefix(s, "...") {
-		t.plain = false
-	}
-	switch next := blankAt(s, 1); s[0] {
-	case '#', ',', '[', ']', '{', '}', '&', '*', '!', '|', '>', '\'', '"', '%', '@', '`':
-		t.plain = false
-	case '?', ':', '-':
-		t.plain = t.plain && !next
-	}
-	var before rune
-	for i, r := range s {
-		switch {
-		case r == '\n':
-			t.plain = false
-			t.spaceBreak = t.spaceBreak || before == ' '
-		case escaped(r):
-			t.special = true
-		case r == ':' && i > 0 && blankAt(s, i+1), r == '#' && before == ' ':
-			t.plain = false
-		}
-		before = r
-	}
-	return t
-}
-
-// blankAt: the string ends there or goes on with white space.
-func blankAt(s string, i int) bool {
-	return i >= len(s) || s[i] == ' ' || s[i] == '\t' || s[i] == '\n'
-}
-
 // escaped are the characters that are never written as they are: what the YAML
 // library escapes (control characters, the byte order mark, all beyond the basic
 // plane), and what this package never prints raw.
 func escaped(r rune) bool {
 	return r == '\t' || escape.Hidden(r) || r >= 0x10000 || r == 0xfffe || r == 0xffff
 }
-
-func (p *encoder) quoted(s string) { p.out = append(p.out, quoted(s, escaped, yamlEscapes)...) }
 
 var base60Text = regexp.MustCompile(`^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$`)
 

@@ -19,16 +19,20 @@ func pairs(old, list []any, t *merge.Type) []int {
 		}
 		return out
 	}
+	by := t
 	keyed := t != nil && t.Kind == merge.Keyed
+	if !keyed {
+		by = &merge.Type{Kind: merge.Set}
+	}
 	taken := make([]bool, len(old))
 	byID := make(map[string][]int, len(old))
 	for i, v := range old {
-		id := idOf(v, t)
+		id := merge.Identity(by, v)
 		byID[id] = append(byID[id], i)
 	}
 	for i, v := range list {
 		out[i] = -1
-		id := idOf(v, t)
+		id := merge.Identity(by, v)
 		group := byID[id]
 		if len(group) > 0 {
 			out[i], taken[group[0]] = group[0], true
@@ -39,28 +43,6 @@ func pairs(old, list []any, t *merge.Type) []int {
 		pairGaps(old, list, out, taken)
 	}
 	return out
-}
-
-// idOf returns the identity of an entry.
-func idOf(v any, t *merge.Type) string {
-	if t == nil || t.Kind != merge.Keyed {
-		return canonical(v)
-	}
-	return merge.Identity(t, v)
-}
-
-func canonical(v any) string {
-	switch v := v.(type) {
-	case string:
-		return `"` + v
-	case json.Number:
-		return string(v)
-	}
-	data, err := json.Marshal(v)
-	if err != nil {
-		return ""
-	}
-	return string(data)
 }
 
 // pairGaps pairs what is left between entries that have found each other.

@@ -214,11 +214,21 @@ type entryAt struct {
 	quote byte
 }
 
-// entry writes one entry of a mapping from its key on.
+// entry writes one entry of a mapping from its key on, or of a list from its dash on.
 func (p *printer) entry(v any, m model, at entryAt, pl place) {
 	if at.e != nil {
 		pl.note = at.in.s.note(at.e)
 	}
+	if pl.list {
+		p.WriteByte('-')
+	} else {
+		p.key(at, pl)
+	}
+	p.printValue(v, m.from, m.t, pl)
+}
+
+// key writes the key of an entry, and its colon.
+func (p *printer) key(at entryAt, pl place) {
 	spelt := key(at.name, at.quote, false)
 	if at.e != nil && !at.e.asked && !at.e.alias && (at.e.quote == 0 || !at.in.s.json()) {
 		spelt = string(at.in.s[keyStart(at.in.s, at.e):keyEnd(at.in.s, at.e)])
@@ -230,7 +240,6 @@ func (p *printer) entry(v any, m model, at entryAt, pl place) {
 		p.WriteString(spelt)
 	}
 	p.WriteByte(':')
-	p.printValue(v, m.from, m.t, pl)
 }
 
 // keyStart steps over the anchor or tag of a key.
@@ -291,7 +300,7 @@ func (p *printer) list(l []any, from origins, t *merge.Type, pl place) {
 			p.lead(in, e, i, col)
 		}
 		p.start(i, col, pl)
-		p.item(v, model{below, t.EntryType()}, entryAt{in: in, e: e}, place{col: col, list: true, style: style, keys: keysOf(t)})
+		p.entry(v, model{below, t.EntryType()}, entryAt{in: in, e: e}, place{col: col, list: true, style: style, keys: keysOf(t)})
 		if len(below) > 0 {
 			style = below[0].n.style
 		}
@@ -303,13 +312,4 @@ func keysOf(t *merge.Type) []merge.Key {
 		return nil
 	}
 	return t.Keys
-}
-
-// item writes one entry of a list from its dash on.
-func (p *printer) item(v any, m model, at entryAt, pl place) {
-	p.WriteByte('-')
-	if at.e != nil {
-		pl.note = at.in.s.note(at.e)
-	}
-	p.printValue(v, m.from, m.t, pl)
 }

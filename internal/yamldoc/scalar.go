@@ -1,6 +1,7 @@
 package yamldoc
 
 import (
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -253,22 +254,6 @@ func hex(s string, at, digits int) (rune, bool) {
 	if at+digits > len(s) {
 		return 0, false
 	}
-	var r int64
-	for _, c := range []byte(s[at : at+digits]) {
-		switch {
-		case c >= '0' && c <= '9':
-			c -= '0'
-		case c >= 'a' && c <= 'f':
-			c -= 'a' - 10
-		case c >= 'A' && c <= 'F':
-			c -= 'A' - 10
-		default:
-			return 0, false
-		}
-		r = r<<4 + int64(c)
-	}
-	if r > utf8.MaxRune {
-		return utf8.MaxRune + 1, true
-	}
-	return rune(r), true
+	r, err := strconv.ParseUint(s[at:at+digits], 16, 32)
+	return rune(min(r, utf8.MaxRune+1)), err == nil
 }

@@ -222,14 +222,7 @@ func (p *parser) next() (int, error) {
 
 func (p *parser) comment() {
 	start := p.pos
-	if i := strings.IndexByte(p.src[p.pos:], '\n'); i >= 0 {
-		p.pos += i
-		if p.src[p.pos-1] == '\r' {
-			p.pos--
-		}
-	} else {
-		p.pos = len(p.src)
-	}
+	p.pos = text(p.src).lineEnd(p.pos)
 	if n := len(p.comments); n == 0 || p.comments[n-1].from < start { // some text is read twice
 		p.comments = append(p.comments, span{start, p.pos})
 	}

@@ -47,7 +47,7 @@ func (w word) spellText(s string) string {
 		return double(s)
 	case singleStyle:
 		if singleFits(s) {
-			return "'" + strings.ReplaceAll(s, "'", "''") + "'"
+			return single(s)
 		}
 	case plainStyle:
 		if plainFits(s, w.flow) {
@@ -107,6 +107,12 @@ var odd = regexp.MustCompile(`^([0-9]{4}-[0-9]|[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(
 // plainFits reports whether a text can stand without quotes and still be this text
 // to every reader.
 func plainFits(s string, flow bool) bool {
+	return plainForm(s, flow) && printable(s, "") && IsText(s) && !odd.MatchString(s)
+}
+
+// plainForm reports whether a text of one line can stand without quotes, as far as it is not
+// taken for something else.
+func plainForm(s string, flow bool) bool {
 	if s == "" || s[0] == ' ' || s[len(s)-1] == ' ' || s[len(s)-1] == ':' {
 		return false
 	}
@@ -117,10 +123,7 @@ func plainFits(s string, flow bool) bool {
 	if flow && strings.ContainsAny(s, ",?[]{}") {
 		return false
 	}
-	if strings.Contains(s, ": ") || strings.Contains(s, " #") || strings.HasPrefix(s, "---") || strings.HasPrefix(s, "...") {
-		return false
-	}
-	return printable(s, "") && IsText(s) && !odd.MatchString(s)
+	return !strings.Contains(s, ": ") && !strings.Contains(s, " #") && !strings.HasPrefix(s, "---") && !strings.HasPrefix(s, "...")
 }
 
 // printable reports whether a text needs no escapes; also lists characters that may
@@ -158,6 +161,9 @@ func foldedFits(s string) bool {
 	lines := strings.Split(strings.TrimSuffix(s, "\n"), "\n")
 	return literalFits(s) && !slices.ContainsFunc(lines, func(l string) bool { return l == "" || l[0] == ' ' || l[0] == '\t' })
 }
+
+// single writes a text in single quotes.
+func single(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
 // double writes a text in double quotes, as YAML and JSON both read it.
 func double(s string) string {
@@ -201,7 +207,7 @@ func key(name string, quote byte, flow bool) string {
 	case quote == '"':
 		return double(name)
 	case quote == '\'' && singleFits(name):
-		return "'" + strings.ReplaceAll(name, "'", "''") + "'"
+		return single(name)
 	case plainFits(name, flow) && !strings.HasPrefix(name, "? "):
 		return name
 	}

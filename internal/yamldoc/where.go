@@ -1,7 +1,6 @@
 package yamldoc
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -139,29 +138,11 @@ func find(n *node, s merge.Step, t *merge.Type) (*entry, *merge.Type) {
 	switch {
 	case n.kind == mapNode && s.Kind == merge.FieldStep:
 		return n.child(s.Name), t.Field(s.Name).Type
-	case n.kind == seqNode && s.Kind == merge.IndexStep && s.Index < len(n.entries):
-		return &n.entries[s.Index], t.EntryType()
-	case n.kind == seqNode && (s.Kind == merge.KeyStep || s.Kind == merge.ValueStep):
-		nth := max(s.Nth, 1)
-		for i := range n.entries {
-			if stepFits(s, n.entries[i].value.value) {
-				if nth--; nth == 0 {
-					return &n.entries[i], t.EntryType()
-				}
-			}
+	case n.kind == seqNode:
+		list, _ := n.value.([]any)
+		if i := merge.EntryAt(list, s, t); i >= 0 {
+			return &n.entries[i], t.EntryType()
 		}
 	}
 	return nil, nil
-}
-
-// stepFits reports whether a step leads to an entry of a list.
-func stepFits(s merge.Step, v any) bool {
-	if s.Kind == merge.ValueStep {
-		return exact(s.Value, v)
-	}
-	m, ok := v.(map[string]any)
-	return ok && !slices.ContainsFunc(s.Keys, func(part merge.KeyPart) bool {
-		kv := m[part.Name]
-		return !(kv == nil && part.Default) && !same(kv, part.Value)
-	})
 }
