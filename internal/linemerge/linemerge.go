@@ -51,41 +51,31 @@ func Hunks(base, ours, theirs string) []Hunk {
 	lines, a, b := linediff.Lines(base), linediff.Lines(ours), linediff.Lines(theirs)
 	toOurs, toTheirs := linediff.Between(lines, a), linediff.Between(lines, b)
 	gitOurs, gitTheirs := linediff.Compact(lines, a, toOurs), linediff.Compact(lines, b, toTheirs)
-	byGit, clean := hunks(lines, changes(a, gitOurs), changes(b, gitTheirs))
+	byGit, clean := hunks(lines, side{a, gitOurs}, side{b, gitTheirs})
 	if clean || slices.Equal(gitOurs, toOurs) && slices.Equal(gitTheirs, toTheirs) {
 		return byGit
 	}
-	if all, clean := hunks(lines, changes(a, toOurs), changes(b, toTheirs)); !clean {
+	if all, clean := hunks(lines, side{a, toOurs}, side{b, toTheirs}); !clean {
 		return all
 	}
 	return byGit
 }
 
 // hunks are those of two sides' changes; clean: none is a conflict.
-func hunks(base []string, a, b []change) (all []Hunk, clean bool) {
+func hunks(base []string, a, b side) (all []Hunk, clean bool) {
 	m := merger{base: base}
-	for len(a) > 0 || len(b) > 0 {
-		var from, to int
-		if len(b) == 0 || len(a) > 0 && a[0].from <= b[0].from {
-			from, to = a[0].from, a[0].to
-		} else {
-			from, to = b[0].from, b[0].to
-		}
+	for len(a.changes) > 0 || len(b.changes) > 0 {
+		first := slices.MinFunc(slices.Concat(a.next(), b.next()), func(x, y linediff.Change) int { return x.Old - y.Old })
+		from, to := first.Old, first.OldEnd
 		i, j := 0, 0
-		for grown := true; grown; {
-			grown = false
-			for i < len(a) && a[i].from <= to {
-				to, grown = max(to, a[i].to), true
-				i++
-			}
-			for j < len(b) && b[j].from <= to {
-				to, grown = max(to, b[j].to), true
-				j++
-			}
+		for more := -1; more < i+j; {
+			more = i + j
+			i, to = a.touching(i, to)
+			j, to = b.touching(j, to)
 		}
 		m.same(from)
-		m.changed(from, to, a[:i], b[:j])
-		a, b = a[i:], b[j:]
+		m.changed(from, to, side{a.lines, a.changes[:i]}, side{b.lines, b.changes[:j]})
+		a.changes, b.changes = a.changes[i:], b.changes[j:]
 	}
 	m.same(len(m.base))
 	moved(m.hunks)
@@ -164,18 +154,21 @@ func (m Marks) Marked(all []Chunk) (text string, conflicts int) {
 	return b.String(), conflicts
 }
 
-// change replaces lines of base, from and to counted from 0, by text.
-type change struct {
-	from, to int
-	text     []string
+// side is a text, and those of its changes that are not merged yet.
+type side struct {
+	lines   []string
+	changes []linediff.Change
 }
 
-// changes are those that lead to a text, in order.
-func changes(to []string, all []linediff.Change) (out []change) {
-	for _, c := range all {
-		out = append(out, change{from: c.Old, to: c.OldEnd, text: to[c.New:c.NewEnd]})
+// next is the first change, if there is one.
+func (s side) next() []linediff.Change { return s.changes[:min(len(s.changes), 1)] }
+
+// touching counts the changes, n of which are known, that touch base's lines up to one, and returns where they end.
+func (s side) touching(n, to int) (int, int) {
+	for ; n < len(s.changes) && s.changes[n].Old <= to; n++ {
+		to = max(to, s.changes[n].OldEnd)
 	}
-	return out
+	return n, to
 }
 
 type merger struct {
@@ -193,14 +186,14 @@ func (m *merger) same(to int) {
 }
 
 // changed takes lines of base that one side has changed, or both.
-func (m *merger) changed(from, to int, a, b []change) {
+func (m *merger) changed(from, to int, a, b side) {
 	base := m.base[from:to]
 	h := Hunk{Base: strings.Join(base, ""), Ours: replaced(base, from, a), Theirs: replaced(base, from, b)}
 	m.at = to
 	switch {
-	case len(b) == 0 || h.Ours == h.Theirs:
+	case len(b.changes) == 0 || h.Ours == h.Theirs:
 		h.Merged = h.Ours
-	case len(a) == 0:
+	case len(a.changes) == 0:
 		h.Merged = h.Theirs
 	default:
 		h.Conflict = true
@@ -254,14 +247,14 @@ func wordless(lines []string) bool {
 	return !slices.ContainsFunc(lines, func(l string) bool { return strings.ContainsFunc(l, word) })
 }
 
-// replaced is a run of base's lines, the first of which is number from, with changes made.
-func replaced(base []string, from int, all []change) string {
+// replaced is a run of base's lines, the first of which is number from, with a side's changes made.
+func replaced(base []string, from int, s side) string {
 	var out strings.Builder
 	at := 0
-	for _, c := range all {
-		out.WriteString(strings.Join(base[at:c.from-from], ""))
-		out.WriteString(strings.Join(c.text, ""))
-		at = c.to - from
+	for _, c := range s.changes {
+		out.WriteString(strings.Join(base[at:c.Old-from], ""))
+		out.WriteString(strings.Join(s.lines[c.New:c.NewEnd], ""))
+		at = c.OldEnd - from
 	}
 	out.WriteString(strings.Join(base[at:], ""))
 	return out.String()

@@ -1,7 +1,6 @@
 package ownership
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -135,13 +134,8 @@ func keyOf(s merge.Step) string {
 
 // compact returns the value as FieldsV1 spells it: sorted keys, no HTML escapes.
 func compact(v any) string {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return ""
-	}
-	return strings.TrimSuffix(b.String(), "\n")
+	text, _ := merge.WriteJSON(v, false) // values of an object are JSON
+	return strings.TrimSuffix(string(text), "\n")
 }
 
 // stepOf reads an entry's key of FieldsV1: k:{"name":"web"} or v:"x".

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/linediff"
+	"github.com/kubectl-merge/kubectl-merge/internal/linemerge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -35,27 +36,21 @@ func Contested(result any, conflicts []merge.Disagreement, local any, typ *merge
 	return Expected(out, changes, typ)
 }
 
+// sideMarks are the labels of what live and local have.
+var sideMarks = linemerge.Marks{Ours: "live", Theirs: "local"}
+
 // marked returns live's text. Where local differs, it has the lines of both between the markers
 // that git uses, so that a diff shows what either side asks for.
 func marked(live, local string) string {
 	old, now := linediff.Lines(live), linediff.Lines(local)
 	var b strings.Builder
 	at := 0
-	put := func(lines []string) {
-		for _, l := range lines {
-			b.WriteString(linediff.Ended(l))
-		}
-	}
 	for _, c := range linediff.Between(old, now) {
-		put(old[at:c.Old])
-		b.WriteString("<<<<<<< live\n")
-		put(old[c.Old:c.OldEnd])
-		b.WriteString("=======\n")
-		put(now[c.New:c.NewEnd])
-		b.WriteString(">>>>>>> local\n")
+		b.WriteString(strings.Join(old[at:c.Old], ""))
+		b.WriteString(sideMarks.Conflict(strings.Join(old[c.Old:c.OldEnd], ""), strings.Join(now[c.New:c.NewEnd], "")))
 		at = c.OldEnd
 	}
-	put(old[at:])
+	b.WriteString(strings.Join(old[at:], ""))
 	return b.String()
 }
 

@@ -224,39 +224,40 @@ func entryTexts(all []any) []string {
 
 // lines names the lines of a text that differ, with their numbers in from.
 func (d *differences) lines(at, from, to string) {
-	old := linediff.Lines(from)
-	all := changes(old, linediff.Lines(to))
+	old, now := linediff.Lines(from), linediff.Lines(to)
+	all := linediff.Between(old, now)
 	n := 0
 	for _, c := range all {
-		n += max(c.removed, len(c.added))
+		n += max(c.OldEnd-c.Old, c.NewEnd-c.New)
 	}
 	if n <= mostLines {
-		d.eachLine(at, old, all)
+		for _, c := range all {
+			d.eachLine(at, c.Old, old[c.Old:c.OldEnd], now[c.New:c.NewEnd])
+		}
 		return
 	}
-	all[0].removed, all[0].added = min(all[0].removed, 1), all[0].added[:min(len(all[0].added), 1)]
+	c := all[0]
 	var first differences
-	first.eachLine("", old, all[:1])
+	first.eachLine("", c.Old, old[c.Old:min(c.OldEnd, c.Old+1)], now[c.New:min(c.NewEnd, c.New+1)])
 	text := slices.Concat(first.changed, first.removed, first.added)[0]
 	d.changed = append(d.changed, labelled(at, fmt.Sprintf("%d lines differ, the first is %s", n, text)))
 }
 
-func (d *differences) eachLine(at string, old []string, all []change) {
-	for _, c := range all {
-		for i := range max(c.removed, len(c.added)) {
-			place := labelled(at, fmt.Sprintf("line %d", c.at+i+1))
-			switch {
-			case i >= len(c.added):
-				d.removed = append(d.removed, place+": "+lineText(old[c.at+i])+" removed")
-			case i >= c.removed:
-				d.added = append(d.added, place+": "+lineText(c.added[i])+" added")
-			default:
-				text := beside(shownAt, merge.Some(old[c.at+i]), merge.Some(c.added[i]))
-				if strings.HasSuffix(old[c.at+i], "\n") == strings.HasSuffix(c.added[i], "\n") {
-					text = beside(shownAt, merge.Some(chomp(old[c.at+i])), merge.Some(chomp(c.added[i])))
-				}
-				d.changed = append(d.changed, place+": "+text[0]+" → "+text[1])
+// eachLine names lines that are replaced by others; the first has the number after nr.
+func (d *differences) eachLine(at string, nr int, old, now []string) {
+	for i := range max(len(old), len(now)) {
+		place := labelled(at, fmt.Sprintf("line %d", nr+i+1))
+		switch {
+		case i >= len(now):
+			d.removed = append(d.removed, place+": "+lineText(old[i])+" removed")
+		case i >= len(old):
+			d.added = append(d.added, place+": "+lineText(now[i])+" added")
+		default:
+			text := beside(shownAt, merge.Some(old[i]), merge.Some(now[i]))
+			if strings.HasSuffix(old[i], "\n") == strings.HasSuffix(now[i], "\n") {
+				text = beside(shownAt, merge.Some(chomp(old[i])), merge.Some(chomp(now[i])))
 			}
+			d.changed = append(d.changed, place+": "+text[0]+" → "+text[1])
 		}
 	}
 }

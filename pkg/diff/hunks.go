@@ -19,12 +19,12 @@ func Text(t Pair, context int) string {
 	if t.Old == t.Now {
 		return ""
 	}
-	h := hunks{old: linediff.Lines(t.Old), context: context}
+	h := hunks{old: linediff.Lines(t.Old), now: linediff.Lines(t.Now), context: context}
 	h.out.WriteString("--- " + t.From + "\n+++ " + t.To + "\n")
-	all := changes(h.old, linediff.Lines(t.Now))
+	all := linediff.Between(h.old, h.now)
 	for i := 0; i < len(all); {
 		j := i + 1
-		for j < len(all) && all[j].at-all[j-1].end() <= 2*context {
+		for j < len(all) && all[j].Old-all[j-1].OldEnd <= 2*context {
 			j++
 		}
 		h.hunk(all[i:j])
@@ -33,45 +33,29 @@ func Text(t Pair, context int) string {
 	return h.out.String()
 }
 
-// change replaces lines of the old text by new ones.
-type change struct {
-	at, removed int // the first line, from 0, and how many
-	added       []string
-}
-
-func (c change) end() int { return c.at + c.removed }
-
 // hunks writes changes, and counts the offset of the new text's lines from the old one's.
 type hunks struct {
-	old     []string
-	context int
-	shift   int
-	out     strings.Builder
+	old, now []string
+	context  int
+	shift    int
+	out      strings.Builder
 }
 
-// changes returns the changes from one text to another.
-func changes(old, now []string) (all []change) {
-	for _, c := range linediff.Between(old, now) {
-		all = append(all, change{at: c.Old, removed: c.OldEnd - c.Old, added: now[c.New:c.NewEnd]})
-	}
-	return all
-}
-
-func (h *hunks) hunk(all []change) {
-	first := max(all[0].at-h.context, 0)
-	end := min(all[len(all)-1].end()+h.context, len(h.old))
+func (h *hunks) hunk(all []linediff.Change) {
+	first := max(all[0].Old-h.context, 0)
+	end := min(all[len(all)-1].OldEnd+h.context, len(h.old))
 	grown := 0
 	for _, c := range all {
-		grown += len(c.added) - c.removed
+		grown += c.NewEnd - c.New - (c.OldEnd - c.Old)
 	}
 	fmt.Fprintf(&h.out, "@@ -%s +%s @@\n", span(first, end-first), span(first+h.shift, end-first+grown))
 	h.shift += grown
 	at := first
 	for _, c := range all {
-		h.lines(' ', h.old[at:c.at])
-		h.lines('-', h.old[c.at:c.end()])
-		h.lines('+', c.added)
-		at = c.end()
+		h.lines(' ', h.old[at:c.Old])
+		h.lines('-', h.old[c.Old:c.OldEnd])
+		h.lines('+', h.now[c.New:c.NewEnd])
+		at = c.OldEnd
 	}
 	h.lines(' ', h.old[at:end])
 }

@@ -1,7 +1,6 @@
 package diff
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -34,13 +33,11 @@ func short(v any, n int) string {
 
 // compact returns a value as JSON on one line.
 func compact(v any) string {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	text, err := merge.WriteJSON(v, false)
+	if err != nil {
 		return "?"
 	}
-	return escape.Line(strings.TrimSuffix(b.String(), "\n"))
+	return escape.Line(strings.TrimSuffix(string(text), "\n"))
 }
 
 // quoted returns a text in quotes; characters that are invisible, or look like a space, are escaped.

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
-	"github.com/kubectl-merge/kubectl-merge/internal/linediff"
 	"github.com/kubectl-merge/kubectl-merge/internal/linemerge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -130,7 +129,7 @@ func (n Note) marked() []string {
 	var text strings.Builder
 	for _, c := range linemerge.Merge(merge.At[string](n.Original.Value), live, local) {
 		if c.Conflict {
-			text.WriteString("<<<<<<< live\n" + linediff.Ended(c.Ours) + "=======\n" + linediff.Ended(c.Theirs) + ">>>>>>> local\n")
+			text.WriteString(sideMarks.Conflict(c.Ours, c.Theirs))
 		}
 	}
 	return few(text.String())

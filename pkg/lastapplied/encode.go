@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strconv"
 
@@ -145,7 +144,7 @@ func canonical(v any) any {
 		out, copied := v, false
 		for k, e := range v {
 			c := canonical(e)
-			if !changed(e, c) {
+			if merge.Identical(e, c) {
 				continue
 			}
 			if !copied {
@@ -158,7 +157,7 @@ func canonical(v any) any {
 		out, copied := v, false
 		for i, e := range v {
 			c := canonical(e)
-			if !changed(e, c) {
+			if merge.Identical(e, c) {
 				continue
 			}
 			if !copied {
@@ -169,21 +168,6 @@ func canonical(v any) any {
 		return out
 	}
 	return v
-}
-
-// changed reports whether canonical returned a new value for an old one. It copies maps and
-// lists only where something inside is new, so identity shows it.
-func changed(old, now any) bool {
-	switch old := old.(type) {
-	case json.Number:
-		return old != now
-	case map[string]any:
-		return reflect.ValueOf(old).Pointer() != reflect.ValueOf(now).Pointer() // not one map in memory
-	case []any:
-		now := now.([]any)
-		return len(old) > 0 && &old[0] != &now[0]
-	}
-	return false
 }
 
 // spell returns a number as kubectl prints it: decoded as int64 where it is one, else as

@@ -1,7 +1,6 @@
 package lastapplied
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -23,83 +22,64 @@ func Remove(original any, p merge.Path, typ *merge.Type) (any, error) {
 	if slices.Contains([]string{".", "apiVersion", "kind", "metadata", "metadata.name", "metadata.namespace"}, p.String()) {
 		return nil, fmt.Errorf("%s: it names the object, and cannot be given up", p)
 	}
-	return without(original, nil, p, typ)
-}
-
-// errEmpty reports that nothing is left, so that the value is removed from its parent too.
-var errEmpty = errors.New("nothing left")
-
-// without removes rest from v, the value at path at.
-func without(v any, at, rest merge.Path, typ *merge.Type) (any, error) {
-	known := typ != nil && len(at) > 0
-	byKeys := known && (typ.Kind == merge.Keyed || typ.Kind == merge.Set)
-	if known && (typ.Atomic || typ.Kind == merge.List) || rest[0].Kind == merge.IndexStep && !byKeys {
-		return nil, fmt.Errorf("%s: %s is one value: give it up as a whole: %s", at.Child(rest[0]), at, at)
-	}
-	if rest[0].Kind == merge.FieldStep {
-		return withoutField(v, at, rest, typ)
-	}
-	return withoutEntry(v, at, rest, typ)
-}
-
-func withoutField(v any, at, rest merge.Path, typ *merge.Type) (any, error) {
-	m, _ := v.(map[string]any)
-	name := rest[0].Name
-	old, ok := m[name]
-	if !ok {
-		if typ != nil && typ.Kind == merge.Object && typ.Fields[name].Type != nil { // the field exists in the type
-			return nil, fmt.Errorf(notThere+": it has been given up, or was never applied", at.Child(rest[0]))
+	v, exact, gone := original, make(merge.Path, len(p)), 0
+	for n, s := range p {
+		known := typ != nil && n > 0
+		byKeys := known && (typ.Kind == merge.Keyed || typ.Kind == merge.Set)
+		if known && (typ.Atomic || typ.Kind == merge.List) || s.Kind == merge.IndexStep && !byKeys {
+			return nil, fmt.Errorf("%s: %s is one value: give it up as a whole: %s", p[:n+1], p[:n], p[:n])
 		}
-		return nil, missing(at, rest[0], suggestFields(at, m, name))
-	}
-	out := maps.Clone(m)
-	if len(rest) == 1 {
-		delete(out, name)
-	} else {
-		now, err := without(old, at.Child(rest[0]), rest[1:], typ.Field(name).Type)
-		switch {
-		case errors.Is(err, errEmpty):
-			delete(out, name)
-		case err != nil:
+		in := holder{at: p[:n], typ: typ}
+		if s.Kind == merge.FieldStep {
+			in.fields, _ = v.(map[string]any)
+		} else {
+			in.list, _ = v.([]any)
+		}
+		var err error
+		if v, exact[n], err = in.find(p[n:]); err != nil {
 			return nil, err
-		default:
-			out[name] = now
 		}
+		if n == 0 || len(in.fields)+len(in.list) > 1 { // otherwise it would be empty, and is removed, too
+			gone = n + 1
+		}
+		typ = typ.At(merge.Path{s})
 	}
-	if len(out) == 0 && len(at) > 0 {
-		return nil, errEmpty
-	}
-	return out, nil
+	return merge.Replay(original, []merge.Change{{Op: merge.OpRemove, Path: exact[:gone]}})
 }
 
-func withoutEntry(v any, at, rest merge.Path, typ *merge.Type) (any, error) {
-	list, _ := v.([]any)
-	i := merge.EntryAt(list, rest[0], typ)
+// holder is an object, map or list on the way to what is removed.
+type holder struct {
+	at     merge.Path
+	typ    *merge.Type
+	fields map[string]any
+	list   []any
+}
+
+// find returns what the first of the steps leads to, with the step to its place.
+func (h holder) find(rest merge.Path) (v any, to merge.Step, err error) {
+	if rest[0].Kind != merge.FieldStep {
+		return h.entry(rest)
+	}
+	v, ok := h.fields[rest[0].Name]
+	switch {
+	case ok:
+		return v, rest[0], nil
+	case h.typ != nil && h.typ.Kind == merge.Object && h.typ.Fields[rest[0].Name].Type != nil: // the field exists in the type
+		return nil, to, fmt.Errorf(notThere+": it has been given up, or was never applied", h.at.Child(rest[0]))
+	}
+	return nil, to, missing(h.at, rest[0], suggestFields(h.at, h.fields, rest[0].Name))
+}
+
+func (h holder) entry(rest merge.Path) (v any, to merge.Step, err error) {
+	i := merge.EntryAt(h.list, rest[0], h.typ)
 	if i < 0 || rest[0].Kind == merge.IndexStep {
-		return nil, missing(at, rest[0], suggestEntries(at, list, typ))
+		return nil, to, missing(h.at, rest[0], suggestEntries(h.at, h.list, h.typ))
 	}
-	out := slices.Clone(list)
-	if len(rest) == 1 {
-		out = slices.Delete(out, i, i+1)
-	} else {
-		if typ != nil && slices.ContainsFunc(typ.Keys, func(k merge.Key) bool { return len(rest) == 2 && k.Name == rest[1].Name }) {
-			return nil, fmt.Errorf("%s: it identifies the entries of the list: give up the whole entry: %s",
-				at.Child(rest[0]).Child(rest[1]), at.Child(rest[0]))
-		}
-		now, err := without(list[i], at.Child(rest[0]), rest[1:], typ.EntryType())
-		switch {
-		case errors.Is(err, errEmpty):
-			out = slices.Delete(out, i, i+1)
-		case err != nil:
-			return nil, err
-		default:
-			out[i] = now
-		}
+	if len(rest) == 2 && h.typ != nil && slices.ContainsFunc(h.typ.Keys, func(k merge.Key) bool { return k.Name == rest[1].Name }) {
+		return nil, to, fmt.Errorf("%s: it identifies the entries of the list: give up the whole entry: %s",
+			h.at.Child(rest[0]).Child(rest[1]), h.at.Child(rest[0]))
 	}
-	if len(out) == 0 {
-		return nil, errEmpty
-	}
-	return out, nil
+	return h.list[i], merge.Step{Kind: merge.IndexStep, Index: i}, nil
 }
 
 const notThere = "%s: not in last-applied, so it is not yours to give up"

@@ -32,16 +32,13 @@ func (c completer) completeValue(v any, t *Type) any {
 }
 
 func (c completer) mapping(m map[string]any, t *Type) any {
-	out := m
+	out := edited{fields: m}
 	for k, e := range m {
 		if n := c.completeValue(e, t.Elem); !shared(n, e) {
-			if shared(out, m) {
-				out = cloneMap(m)
-			}
-			out[k] = n
+			out.put(k, Some(n))
 		}
 	}
-	return out
+	return out.fields
 }
 
 // completeObject fills in the fixed defaults first, then applies the rules, and then completes the
@@ -107,7 +104,7 @@ func (d *Default) met(t *Type, stated, now map[string]any) bool {
 //
 // Unlike kubectl: it removes the one field, and the value comes back out of the other.
 func mirrored(t *Type, side, live map[string]any) map[string]any {
-	out := side
+	out := edited{fields: side}
 	for _, pair := range t.Mirrored {
 		stated, mirror := pair[0], pair[1]
 		if _, ok := side[stated]; !ok {
@@ -117,12 +114,9 @@ func mirrored(t *Type, side, live map[string]any) map[string]any {
 		if _, both := side[mirror]; !ok || both || live[mirror] == nil {
 			continue
 		}
-		if shared(out, side) {
-			out = cloneMap(side)
-		}
-		out[mirror] = v
+		out.put(mirror, Some(v))
 	}
-	return out
+	return out.fields
 }
 
 // CompleteAt returns v as the server completes it at the path p of the finder's object: what it fills

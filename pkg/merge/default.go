@@ -178,19 +178,16 @@ func (d *Default) fill(root, m map[string]any, name string, f Field) any {
 func (d *Default) each(m map[string]any, name string, from any) any {
 	keys, _ := from.(map[string]any)
 	now, _ := m[name].(map[string]any)
-	out := now
+	out := edited{fields: now}
 	for k, v := range keys {
 		if now[k] == nil && v != nil {
-			if shared(out, now) {
-				out = cloneMap(now)
-			}
-			out[k] = v
+			out.put(k, Some(v))
 		}
 	}
-	if len(out) == len(now) {
+	if len(out.fields) == len(now) {
 		return m
 	}
-	return With(m, out, name)
+	return With(m, out.fields, name)
 }
 
 // defaultValue returns the value that the rule fills in; nil for nothing.

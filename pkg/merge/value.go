@@ -193,24 +193,17 @@ func entrywise(list []any, to func(any) any) []any {
 }
 
 func stripMap(m map[string]any, typ *Type) map[string]any {
-	out, copied := m, false
+	out := edited{fields: m}
 	for k, e := range m {
-		s := any(nil)
-		if e != nil {
-			if s = stripNulls(e, typ.Field(k).Type); shared(s, e) {
-				continue
-			}
+		s := Opt{Value: e, Set: e != nil}
+		if s.Set {
+			s.Value = stripNulls(e, typ.Field(k).Type)
 		}
-		if !copied {
-			out, copied = cloneMap(m), true
-		}
-		if e == nil {
-			delete(out, k)
-		} else {
-			out[k] = s
+		if !s.Set || !shared(s.Value, e) {
+			out.put(k, s)
 		}
 	}
-	return out
+	return out.fields
 }
 
 func cloneMap(m map[string]any) map[string]any {
