@@ -3,6 +3,7 @@ package files
 import (
 	"bytes"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/linemerge"
@@ -11,106 +12,81 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
-// commented are the types that comments in a document state, by the fields that lead to
-// them.
+// commented is a type that a comment in a document states, and the path to the value that it is
+// about. An index stands for any entry of a list.
 //
 // Rules: kustomize's kyaml/fieldmeta, and kyaml/yaml/walk for which side's is taken.
 type commented struct {
-	own    *merge.Type // nil: no comment is about the value itself
-	fields map[string]*commented
-	elem   *commented // what any entry of the list states
+	at  merge.Path
+	own *merge.Type
 }
 
-// inComments returns the rules that the comments of several documents state; the first that states a type
-// wins. It is nil where none does.
-func inComments(rs ...*resource) *commented {
-	var out *commented
+// withComments lays the types over t that the comments of several documents state; of two about one
+// value the first. t may be nil.
+func withComments(t *merge.Type, rs ...*resource) *merge.Type {
+	var all []commented
 	for _, r := range rs {
 		if r != nil && bytes.Contains(r.doc.Text(), []byte("{\"")) {
-			out = out.with(commentsOf(r.doc.Root()))
+			all = commentsOf(r.doc.Root(), nil, all)
 		}
 	}
-	return out
+	slices.SortStableFunc(all, func(a, b commented) int { return len(a.at) - len(b.at) }) // a type has none of those below it
+	for _, c := range all {
+		t = c.on(t, c.at)
+	}
+	return t
 }
 
-func commentsOf(n yamldoc.Node) *commented {
-	c := &commented{fields: map[string]*commented{}}
+// commentsOf adds what the comments of a value and of all below it state.
+func commentsOf(n yamldoc.Node, at merge.Path, all []commented) []commented {
+	known := func(c commented) bool { return c.at.String() == at.String() }
 	behind, above := n.Comments()
 	for _, text := range []string{behind, above} {
-		if t, ok := schema.FromComment(text); ok && c.own == nil {
-			c.own = t
+		if t, ok := schema.FromComment(text); ok && !slices.ContainsFunc(all, known) {
+			all = append(all, commented{at, t})
 		}
 	}
 	values, _ := n.Mapping()
 	for _, v := range values {
 		name, _ := v.Key()
-		if inner := commentsOf(v); inner != nil {
-			c.fields[name] = inner
-		}
+		all = commentsOf(v, at.Child(merge.Named(name)), all)
 	}
 	entries, _ := n.List()
 	for _, e := range entries {
-		c.elem = c.elem.with(commentsOf(e))
+		all = commentsOf(e, at.Child(merge.Step{Kind: merge.IndexStep}), all)
 	}
-	if c.own == nil && len(c.fields) == 0 && c.elem == nil {
-		return nil
-	}
-	return c
+	return all
 }
 
-// with is c, and what o states where c states nothing.
-func (c *commented) with(o *commented) *commented {
-	switch {
-	case c == nil:
-		return o
-	case o == nil:
-		return c
-	}
-	out := &commented{own: c.own, fields: maps.Clone(c.fields), elem: c.elem.with(o.elem)}
-	if out.own == nil {
-		out.own = o.own
-	}
-	for name, inner := range o.fields {
-		out.fields[name] = out.fields[name].with(inner)
-	}
-	return out
-}
-
-// on lays what comments state over a type; t may be nil.
-func (c *commented) on(t *merge.Type) *merge.Type {
-	if c == nil {
-		return t
-	}
-	if c.own != nil {
+// on lays the stated type over t, from which the path leads to its place.
+func (c commented) on(t *merge.Type, path merge.Path) *merge.Type {
+	if len(path) == 0 {
 		own := *c.own
 		if own.Elem == nil {
 			own.Elem = t.EntryType()
 		}
-		t = &own
+		return &own
 	}
-	if len(c.fields) == 0 && c.elem == nil || t != nil && t.Atomic {
+	if t != nil && t.Atomic {
 		return t
 	}
+	inList := path[0].Kind == merge.IndexStep
 	out := &merge.Type{Kind: merge.Object, Open: true}
-	if c.elem != nil {
+	if inList {
 		out = &merge.Type{Kind: merge.List}
 	}
 	if t != nil && t.Kind != merge.Unknown {
 		*out = *t
 	}
-	switch {
-	case out.Kind == merge.Object:
-		out.Fields = maps.Clone(out.Fields)
-		for name, inner := range c.fields {
-			if out.Fields == nil {
-				out.Fields = map[string]merge.Field{}
-			}
-			f := out.Fields[name]
-			f.Type = inner.on(f.Type)
-			out.Fields[name] = f
-		}
-	case c.elem != nil:
-		out.Elem = c.elem.on(out.Elem)
+	switch name := path[0].Name; {
+	case out.Kind == merge.Object && !inList:
+		fields := map[string]merge.Field{}
+		maps.Copy(fields, out.Fields)
+		f := fields[name]
+		f.Type = c.on(f.Type, path[1:])
+		fields[name], out.Fields = f, fields
+	case out.Kind != merge.Object && inList:
+		out.Elem = c.on(out.Elem, path[1:])
 	}
 	return out
 }

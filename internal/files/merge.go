@@ -255,7 +255,7 @@ func (m *merger) typeOf(named bool, u, d, o *resource, sides merge.Triple) *merg
 	if t == nil && u.id.kind != "" {
 		t = schema.Resource()
 	}
-	t = m.shape(named, inComments(d, u, o).on(t), sides.Local, sides.Original, sides.Live)
+	t = m.shape(named, withComments(t, d, u, o), sides.Local, sides.Original, sides.Live)
 	if len(m.Rules) > 0 {
 		t = m.rulesFor(u, merge.Triple{Local: u.docValue(), Live: d.docValue()}).Shape(t)
 	}
