@@ -61,7 +61,7 @@ var arrows = map[string][]string{
 	"internal/ownership":  {"pkg/lastapplied", "pkg/merge", "pkg/schema"},
 	"pkg/schema":          {"internal/linemerge", "pkg/merge", "internal/redact", "pkg/schema/internal/typename", "internal/suggest", "internal/yamldoc"},
 	"internal/redact":     {"pkg/merge"},
-	"pkg/diff":            {"internal/escape", "internal/linediff", "internal/linemerge", "pkg/merge", "internal/redact", "internal/yamldoc"},
+	"pkg/diff":            {"internal/escape", "internal/linediff", "internal/linemerge", "pkg/lastapplied", "pkg/merge", "internal/redact", "internal/yamldoc"},
 	"internal/patch":      {"pkg/merge"},
 	"pkg/lastapplied":     {"pkg/merge", "internal/redact", "internal/suggest"},
 	"internal/yamldoc":    {"internal/escape", "internal/linemerge", "pkg/merge"},

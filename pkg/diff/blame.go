@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
 	"github.com/kubectl-merge/kubectl-merge/internal/redact"
 	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -87,8 +88,7 @@ func (b blame) rows() ([][]string, error) {
 		masked, _ := redact.Mask(live, b.Local, b.Sensitive)
 		live = masked.(map[string]any)
 	}
-	live = withoutLastApplied(merge.Without(live, "metadata", "managedFields"))
-	text, err := yamldoc.Encode(live)
+	text, err := yamldoc.Encode(lastapplied.Without(merge.Without(live, "metadata", "managedFields")))
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
 	"github.com/kubectl-merge/kubectl-merge/internal/redact"
 	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -131,17 +132,7 @@ func hush(v any, status bool) any {
 	for _, name := range bookkeeping {
 		obj = merge.Without(obj, "metadata", name)
 	}
-	return withoutLastApplied(obj)
-}
-
-// withoutLastApplied returns an object without the annotation, and without annotations if it was
-// the only one.
-func withoutLastApplied(obj map[string]any) map[string]any {
-	notes := merge.At[map[string]any](obj, "metadata", "annotations")
-	if _, there := notes[redact.LastApplied]; there && len(notes) == 1 {
-		return merge.Without(obj, "metadata", "annotations")
-	}
-	return merge.Without(obj, "metadata", "annotations", redact.LastApplied)
+	return lastapplied.Without(obj)
 }
 
 // Colored returns the text of unified diffs, of any number of files, in the colors of git diff.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 )
 
 // ParsePath reads the grammar that Path.String prints. It also accepts a leading dot and
@@ -39,7 +40,7 @@ func (p *pathParser) parse() (Path, error) {
 				return nil, err
 			}
 			path = append(path, s)
-		case c == '.' && p.at+1 < len(p.text) && p.text[p.at+1] == '[' && len(path) == 0:
+		case len(path) == 0 && strings.HasPrefix(p.text[p.at:], ".["):
 			p.at++
 		case c == '.' || len(path) == 0:
 			if c == '.' {
@@ -57,58 +58,60 @@ func (p *pathParser) parse() (Path, error) {
 	return path, nil
 }
 
+// next is the next byte, 0 at the end.
+func (p *pathParser) next() byte {
+	if p.at < len(p.text) {
+		return p.text[p.at]
+	}
+	return 0
+}
+
+// word reads a name or a value without quotes. "*" is not a name of the API, but patterns are written in this grammar.
 func (p *pathParser) word(value bool) string {
 	start := p.at
-	for p.at < len(p.text) && plainWord(p.text[p.at:p.at+1], value) || p.wild() {
+	for p.at < len(p.text) && plainWord(p.text[p.at:p.at+1], value) || p.next() == '*' {
 		p.at++
 	}
 	return p.text[start:p.at]
 }
-
-// wild reports whether "*" comes next. It is not a name of the API, but patterns are written in this grammar.
-func (p *pathParser) wild() bool { return p.at < len(p.text) && p.text[p.at] == '*' }
 
 func (p *pathParser) bracket() (Step, error) {
 	p.at++ // [
 	if p.at >= len(p.text) {
 		return Step{}, fmt.Errorf("[ is not closed")
 	}
-	switch c := p.text[p.at]; {
+	var err error
+	var s Step
+	switch c := p.next(); {
 	case c == '=':
 		p.at++
-		v, err := p.parseValue()
-		if err != nil {
+		s.Kind = ValueStep
+		if s.Value, err = p.parseValue(); err != nil {
 			return Step{}, err
 		}
-		return p.closed(Step{Kind: ValueStep, Value: v})
+		return p.closed(s)
 	case c >= '0' && c <= '9':
-		word := p.word(false)
-		if p.at < len(p.text) && p.text[p.at] == '=' {
-			return p.keys(word)
-		}
-		i, err := strconv.Atoi(word)
-		if err != nil {
-			return Step{}, fmt.Errorf("%q is no index", word)
-		}
-		return p.closed(Step{Kind: IndexStep, Index: i})
+		s.Kind, s.Name = IndexStep, p.word(false)
 	case c == '"' || c == '\'':
-		name, err := p.quoted()
-		if err != nil {
+		if s.Name, err = p.quoted(); err != nil {
 			return Step{}, err
 		}
-		if p.at < len(p.text) && p.text[p.at] == '=' {
-			return p.keys(name)
+	default:
+		if s.Name = p.word(true); s.Name == "" {
+			return Step{}, fmt.Errorf("expected a key, an index or a quoted name")
 		}
-		return p.closed(Step{Kind: FieldStep, Name: name})
 	}
-	name := p.word(true)
-	if name == "" {
-		return Step{}, fmt.Errorf("expected a key, an index or a quoted name")
+	switch {
+	case p.next() == '=':
+		return p.keys(s.Name)
+	case s.Kind == IndexStep:
+		i, err := strconv.Atoi(s.Name)
+		if err != nil {
+			return Step{}, fmt.Errorf("%q is no index", s.Name)
+		}
+		s = Step{Kind: IndexStep, Index: i}
 	}
-	if p.at < len(p.text) && p.text[p.at] == '=' {
-		return p.keys(name)
-	}
-	return p.closed(Step{Kind: FieldStep, Name: name})
+	return p.closed(s)
 }
 
 func (p *pathParser) keys(first string) (Step, error) {
@@ -120,19 +123,16 @@ func (p *pathParser) keys(first string) (Step, error) {
 			return Step{}, err
 		}
 		s.Keys = append(s.Keys, KeyPart{Name: name, Value: v})
-		if p.at >= len(p.text) || p.text[p.at] != ',' {
+		if p.next() != ',' {
 			return p.closed(s)
 		}
 		p.at++
-		if p.at < len(p.text) && p.text[p.at] == '"' {
-			name, err = p.quoted()
-			if err != nil {
-				return Step{}, err
-			}
-		} else {
+		if p.next() != '"' {
 			name = p.word(false)
+		} else if name, err = p.quoted(); err != nil {
+			return Step{}, err
 		}
-		if name == "" || p.at >= len(p.text) || p.text[p.at] != '=' {
+		if name == "" || p.next() != '=' {
 			return Step{}, fmt.Errorf("expected key=value")
 		}
 	}
@@ -141,7 +141,7 @@ func (p *pathParser) keys(first string) (Step, error) {
 // parseValue reads a quoted string, a number, a boolean, a bare word, or nothing (a
 // missing key).
 func (p *pathParser) parseValue() (any, error) {
-	if p.at < len(p.text) && (p.text[p.at] == '"' || p.text[p.at] == '\'') {
+	if c := p.next(); c == '"' || c == '\'' {
 		return p.quoted()
 	}
 	switch w := p.word(true); {
@@ -181,14 +181,14 @@ func (p *pathParser) quoted() (string, error) {
 
 // closed reads the ] and the ordinal after it.
 func (p *pathParser) closed(s Step) (Step, error) {
-	if p.at >= len(p.text) || p.text[p.at] != ']' {
+	if p.next() != ']' {
 		return Step{}, fmt.Errorf("expected ]")
 	}
 	p.at++
-	if p.at < len(p.text) && p.text[p.at] == '#' && (s.Kind == KeyStep || s.Kind == ValueStep) {
+	if p.next() == '#' && (s.Kind == KeyStep || s.Kind == ValueStep) {
 		p.at++
 		start := p.at
-		for p.at < len(p.text) && p.text[p.at] >= '0' && p.text[p.at] <= '9' {
+		for p.next() >= '0' && p.next() <= '9' {
 			p.at++
 		}
 		n, err := strconv.Atoi(p.text[start:p.at])
