@@ -23,68 +23,39 @@ import (
 // shares its text with others, which keep theirs, is left, and so is one that has no place of its own
 // in a kustomization. Files that stay as they are are not returned. The error joins those of all files
 // that cannot be edited, with their names.
-func (c Choice) Edits(ctx context.Context, in source.Inputs, objects []*Object) (all []*files.Edited, err error) {
+func (c Choice) Edits(ctx context.Context, in source.Inputs, objects []*Object) ([]*files.Edited, error) {
 	if in.Kustomize != "" {
 		return inKustomization(ctx, in.Kustomize, objects)
 	}
-	seen := map[string]bool{}
-	for _, o := range objects {
-		name := o.Origin.File
-		if seen[name] || !o.edits(name) {
-			continue
-		}
-		seen[name] = true
-		edited, bad := edit(name, objects, in.Files)
-		if bad != nil {
-			err = errors.Join(err, fmt.Errorf("%s: %w", name, bad))
-		} else if string(edited.Old) != string(edited.Now) {
-			all = append(all, edited)
-		}
+	taking := slices.DeleteFunc(slices.Clone(objects), func(o *Object) bool { return o.item == nil || len(o.Chosen()) == 0 })
+	var stated []object.Object
+	for _, o := range taking {
+		stated = append(stated, o.Object)
 	}
+	all, err := files.Edits{Given: in.Files, Verb: "absorb",
+		Edit: func(i int, s files.Stated) (any, *merge.Type, error) {
+			want, err := taking[i].with(s.Value, taking[i].Chosen())
+			return want, taking[i].typ, err
+		},
+		Leave: func(found map[int]files.Stated, anchor string) (any bool) {
+			for i, s := range found {
+				any = taking[i].leave(s, anchor) || any
+			}
+			return any
+		},
+	}.Of(stated)
 	if err != nil {
 		return nil, err
 	}
 	return c.withNew(all, objects)
 }
 
-// edits reports whether the object takes values where a file states it; a new one is appended.
-func (o *Object) edits(file string) bool {
-	return o.item != nil && o.Origin.File == file && len(o.Chosen()) > 0
-}
-
-// edit computes the text of a file, without the values that share a text which others need as it is.
-func edit(name string, objects []*Object, given []string) (*files.Edited, error) {
-	for {
-		found := map[*Object]files.Stated{}
-		edited, err := files.Edit(name, given, true, func(s files.Stated) (any, *merge.Type, error) {
-			i := slices.IndexFunc(objects, func(o *Object) bool { return o.edits(name) && s.Is(o.Object) })
-			if i < 0 {
-				return nil, nil, nil
-			}
-			found[objects[i]] = s
-			want, err := objects[i].with(s.Value, objects[i].Chosen())
-			return want, objects[i].typ, err
-		})
-		if shared, ok := errors.AsType[*yamldoc.AliasError](err); ok && leave(found, shared.Anchor) {
-			continue
-		}
-		for _, o := range objects {
-			if _, there := found[o]; err == nil && !there && o.edits(name) {
-				err = errors.New("has changed since it was read: nothing was written; absorb again")
-			}
-		}
-		return edited, err
-	}
-}
-
 // leave leaves the chosen values that use an anchor, and reports whether there are any.
-func leave(found map[*Object]files.Stated, anchor string) (any bool) {
-	for o, s := range found {
-		for _, v := range o.Chosen() {
-			if slices.Contains(s.Doc.Anchors(slices.Concat(s.At, v.Path)), anchor) {
-				v.Reason = fmt.Sprintf("written with the anchor &%s, which others use with another value: edit it by hand", anchor)
-				any = true
-			}
+func (o *Object) leave(s files.Stated, anchor string) (any bool) {
+	for _, v := range o.Chosen() {
+		if slices.Contains(s.Doc.Anchors(slices.Concat(s.At, v.Path)), anchor) {
+			v.Reason = fmt.Sprintf("written with the anchor &%s, which others use with another value: edit it by hand", anchor)
+			any = true
 		}
 	}
 	return any

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -60,7 +61,7 @@ func (s Stated) Is(o object.Object) bool {
 }
 
 // once gives an object that is stated again the line of the first: only that one was read.
-func once(edit Editing) Editing {
+func once(edit editing) editing {
 	read := map[object.Identity][]object.Object{}
 	return func(s Stated) (any, *merge.Type, error) {
 		id := s.Object.ID()
@@ -75,12 +76,71 @@ func once(edit Editing) Editing {
 	}
 }
 
-// Editing returns the value that an object is to have, and its type; nil if it stays as it is.
-type Editing func(Stated) (want any, typ *merge.Type, err error)
+// editing returns the value that an object is to have, and its type; nil if it stays as it is.
+type editing func(Stated) (want any, typ *merge.Type, err error)
 
-// Edit computes the text of a file with edited objects. given lists the files and folders that
-// were named. aliases is that of yamldoc.Edit. The error does not name the file.
-func Edit(name string, given []string, aliases bool, edit Editing) (*Edited, error) {
+// Edits are edits of objects in the files that they were read from.
+type Edits struct {
+	Given []string // the files and folders that were named
+	Verb  string   // of the user, who can run it again
+
+	// Edit returns the value that the object of that index is to have, and its type.
+	Edit func(i int, s Stated) (want any, typ *merge.Type, err error)
+
+	// Leave is told which objects a file states, and an anchor that others use with another value than
+	// Edit returns. It reports whether Edit returns something else now. nil: aliases are written out.
+	Leave func(found map[int]Stated, anchor string) bool
+}
+
+// Of computes the texts of the files. Those that stay as they are are not returned. The error joins
+// those of all files, with their names.
+func (e Edits) Of(objects []object.Object) (all []*Edited, err error) {
+	in := map[string][]int{}
+	var names []string
+	for i, o := range objects {
+		name := o.Origin.File
+		if in[name] == nil {
+			names = append(names, name)
+		}
+		in[name] = append(in[name], i)
+	}
+	for _, name := range names {
+		edited, bad := e.file(name, objects, in[name])
+		if bad != nil {
+			err = errors.Join(err, fmt.Errorf("%s: %w", name, bad))
+		} else if !bytes.Equal(edited.Old, edited.Now) {
+			all = append(all, edited)
+		}
+	}
+	return all, err
+}
+
+// file computes the text of a file, which states those objects.
+func (e Edits) file(name string, objects []object.Object, those []int) (*Edited, error) {
+	for {
+		found := map[int]Stated{}
+		edited, err := editFile(name, e.Given, e.Leave != nil, func(s Stated) (any, *merge.Type, error) {
+			at := slices.IndexFunc(those, func(i int) bool { return s.Is(objects[i]) })
+			if at < 0 {
+				return nil, nil, nil
+			}
+			found[those[at]] = s
+			return e.Edit(those[at], s)
+		})
+		shared, ok := errors.AsType[*yamldoc.AliasError](err)
+		switch {
+		case ok && e.Leave != nil && e.Leave(found, shared.Anchor):
+		case err == nil && len(found) < len(those):
+			return nil, fmt.Errorf("has changed since it was read: nothing was written; %s again", e.Verb)
+		default:
+			return edited, err
+		}
+	}
+}
+
+// editFile computes the text of a file with edited objects. given and aliases are those of Edits. The
+// error does not name the file.
+func editFile(name string, given []string, aliases bool, to editing) (*Edited, error) {
 	e := &Edited{Name: name, folder: folderOf(name, given)}
 	info, err := os.Stat(name)
 	if err == nil && !info.Mode().IsRegular() || errors.Is(err, fs.ErrNotExist) {
@@ -95,13 +155,13 @@ func Edit(name string, given []string, aliases bool, edit Editing) (*Edited, err
 	if e.Old, err = source.ReadFile(name); err != nil {
 		return nil, err
 	}
-	e.Now, err = editText(e.Old, aliases, edit)
+	e.Now, err = editText(e.Old, aliases, to)
 	return e, err
 }
 
 // editText computes the text of a YAML file with edited objects; aliases is that of yamldoc.Edit. The
 // error is that of a text that cannot be read or edited, or of edit.
-func editText(text []byte, aliases bool, edit Editing) ([]byte, error) {
+func editText(text []byte, aliases bool, edit editing) ([]byte, error) {
 	parsed, err := yamldoc.Parse(text)
 	if err != nil {
 		return nil, err
@@ -121,7 +181,7 @@ func editText(text []byte, aliases bool, edit Editing) ([]byte, error) {
 }
 
 // editDocument returns the new text of a document: an object, or a List; nil if it stays.
-func editDocument(doc *yamldoc.Document, aliases bool, edit Editing) (text []byte, err error) {
+func editDocument(doc *yamldoc.Document, aliases bool, edit editing) (text []byte, err error) {
 	obj, isMap := doc.Value().(map[string]any)
 	if !isMap {
 		return nil, nil

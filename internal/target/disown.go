@@ -47,8 +47,7 @@ type Disowned struct {
 	Meanings []annotate.Meaning // of Change, for the next merge
 	Failed   bool               // set by the caller: Change could not be written
 
-	has   []merge.Path // those of the fields that it was applied with
-	found bool         // its file still states it
+	has []merge.Path // those of the fields that it was applied with
 }
 
 // plan plans the change of one object. only states that no other object could be meant.

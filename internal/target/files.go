@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	filemerge "github.com/kubectl-merge/kubectl-merge/internal/files"
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -19,49 +20,35 @@ type FileEdit struct {
 }
 
 // Edits computes the new text of every file that states one of the fields; given lists the files
-// and folders that were named. Files that state none of them are not returned. The error names the
-// first file that cannot be edited.
-func (d *Disowning) Edits(ctx context.Context, all []*Disowned, given []string) ([]*FileEdit, error) {
-	byName := map[string][]*Disowned{}
-	var names []string
-	for _, h := range all {
-		if len(h.Filed) == 0 {
-			continue
-		}
-		name := h.Local.Origin.File
-		if byName[name] == nil {
-			names = append(names, name)
-		}
-		byName[name] = append(byName[name], h)
+// and folders that were named. Files that state none of them are not returned. The error joins those
+// of all files that cannot be edited.
+func (d *Disowning) Edits(ctx context.Context, all []*Disowned, given []string) (files []*FileEdit, err error) {
+	filed := slices.DeleteFunc(slices.Clone(all), func(h *Disowned) bool { return len(h.Filed) == 0 })
+	var objects []object.Object
+	for _, h := range filed {
+		objects = append(objects, *h.Local)
 	}
-	var files []*FileEdit
-	for _, name := range names {
-		f := &FileEdit{objects: byName[name]}
-		var err error
-		if f.Edited, err = filemerge.Edit(name, given, false, func(s filemerge.Stated) (any, *merge.Type, error) { return d.edit(ctx, s, f.objects) }); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		for _, h := range f.objects {
-			if !h.found {
-				return nil, fmt.Errorf("%s: has changed since it was read: nothing was written; disown again", name)
+	edited, err := filemerge.Edits{Given: given, Verb: "disown", Edit: func(i int, s filemerge.Stated) (any, *merge.Type, error) {
+		return d.edit(ctx, s, filed[i])
+	}}.Of(objects)
+	for _, e := range edited {
+		f := &FileEdit{Edited: e}
+		for _, h := range filed {
+			if h.Local.Origin.File != f.Name {
+				continue
 			}
+			f.objects = append(f.objects, h)
 			for _, p := range h.Filed {
 				f.Taken = append(f.Taken, fmt.Sprintf("%s of %s", p, h))
 			}
 		}
 		files = append(files, f)
 	}
-	return files, nil
+	return files, err
 }
 
 // edit returns an object of a file without the fields.
-func (d *Disowning) edit(ctx context.Context, s filemerge.Stated, objects []*Disowned) (want any, typ *merge.Type, err error) {
-	i := slices.IndexFunc(objects, func(h *Disowned) bool { return s.Is(*h.Local) })
-	if i < 0 {
-		return nil, nil, nil
-	}
-	h := objects[i]
-	h.found = true
+func (d *Disowning) edit(ctx context.Context, s filemerge.Stated, h *Disowned) (want any, typ *merge.Type, err error) {
 	if want, err = d.remove(ctx, h.subject(), s.Value, h.Filed); err != nil {
 		return nil, nil, err
 	}
