@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
@@ -118,39 +117,31 @@ var choices = map[string]struct {
 func (a *Asker) question(ctx context.Context, q question) (skip bool, err error) {
 	a.show(q)
 	for {
-		answer, err := a.Terminal.Prompt(ctx, fmt.Sprintf("(%d/%d) Take which [%s]? ", q.nth, q.of, strings.Join(q.answers(), ",")))
+		answer, err := menu{fmt.Sprintf("(%d/%d) Take which", q.nth, q.of), q.keys()}.ask(ctx, a.Terminal, a.Out)
 		if err != nil {
 			return false, err
 		}
-		answer = strings.ToLower(answer)
-		c, side := choices[answer]
-		switch {
-		case !slices.Contains(q.answers(), answer):
-			a.print(q.help())
-		case side:
-			a.settle(q, c.choice)
-			a.remember(q, c.winner)
+		switch answer {
+		case "l", "v":
+			a.settle(q, choices[answer].choice)
+			a.remember(q, choices[answer].winner)
 			return false, nil
-		case answer == "o":
+		case "o":
 			a.settle(q, merge.TakeOriginal)
 			if q.conflict.Local.Set {
 				a.pass(q, "what was applied last")
 			}
 			return false, nil
-		case answer == "e":
+		case "e":
 			if done, err := a.edit(ctx, q); done || err != nil {
 				return false, err
 			}
-		case answer == "d":
+		case "d":
 			if err := q.note.Compare(a.Out, a.Color); err != nil {
 				return false, err
 			}
-		case answer == "s":
+		case "s":
 			return true, nil
-		case answer == "q":
-			return false, ErrQuit
-		default:
-			a.print(q.help())
 		}
 	}
 }
@@ -187,17 +178,28 @@ func (a *Asker) settle(q question, c merge.Choice) {
 	q.item.Answers = append(q.item.Answers, apply.Answer{Path: q.conflict.Path, Choice: c, Live: q.conflict.Live})
 }
 
-// answers returns the keys that the question takes. There may be no original to return to, or one
-// equal to local's value; and a variant that local does not state is not a value to edit.
-func (q question) answers() []string {
-	keys := []string{"l", "v"}
+// keys returns the keys that the question takes, and explains them. There may be no original to return
+// to, or one equal to local's value; and a variant that local does not state is not a value to edit.
+func (q question) keys() [][2]string {
+	local, live := "take local's value", "keep live's value"
+	if !q.conflict.Local.Set || q.conflict.Local.Value == nil {
+		local = "remove it, as local does"
+	}
+	if !q.conflict.Live.Set {
+		live = "leave it out, as live does"
+	}
+	keys := [][2]string{{"l", "local: " + local}, {"v", "live: " + live}}
 	if q.conflict.Original.Set && q.conflict.Kind != merge.Drift && !q.blanked() {
-		keys = append(keys, "o")
+		keys = append(keys, [2]string{"o", "original: go back to what was applied last"})
 	}
 	if q.conflict.Local.Set || q.conflict.Kind == merge.Dropped {
-		keys = append(keys, "e")
+		keys = append(keys, [2]string{"e", "edit: type another value"})
 	}
-	return append(keys, "d", "s", "q", "?")
+	return append(keys, [][2]string{
+		{"d", "diff: show the whole of live's value against local's"},
+		{"s", "skip: leave this object as it is in the cluster, with all of its conflicts"},
+		{"q", "quit: write nothing at all"},
+	}...)
 }
 
 // blanked reports whether the last applied value was not kept, as for every Secret.
@@ -209,30 +211,4 @@ func (q question) blanked() bool {
 func (a *Asker) pass(q question, what string) {
 	a.passing = append(a.passing, fmt.Sprintf("%s: %s: %s is not in %s: write it there, or the next merge takes the file's",
 		escape.Line(q.item.Target.String()), q.conflict.Path, what, escape.Line(q.item.Object.Origin.File)))
-}
-
-// help explains the keys that the question takes.
-func (q question) help() string {
-	local, live := "take local's value", "keep live's value"
-	if !q.conflict.Local.Set || q.conflict.Local.Value == nil {
-		local = "remove it, as local does"
-	}
-	if !q.conflict.Live.Set {
-		live = "leave it out, as live does"
-	}
-	help := map[string]string{
-		"l": "local: " + local,
-		"v": "live: " + live,
-		"o": "original: go back to what was applied last",
-		"e": "edit: type another value",
-		"d": "diff: show the whole of live's value against local's",
-		"s": "skip: leave this object as it is in the cluster, with all of its conflicts",
-		"q": "quit: write nothing at all",
-		"?": "help: show this",
-	}
-	lines := make([]string, 0, len(help))
-	for _, k := range q.answers() {
-		lines = append(lines, k+" - "+help[k])
-	}
-	return strings.Join(lines, "\n")
 }

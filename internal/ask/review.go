@@ -82,20 +82,27 @@ func (r *Reviewer) each(ctx context.Context, p *run.Plan) error {
 // reviewObject asks about an object as a whole.
 func (r *Reviewer) reviewObject(ctx context.Context, item *run.Item) (wanted bool, err error) {
 	r.print("")
-	answer, err := r.choose(ctx, escape.Line(item.Target.String())+": "+acts[item.Action()], [][2]string{
+	m := menu{escape.Line(item.Target.String()) + ": " + acts[item.Action()], [][2]string{
 		{"y", "yes"}, {"n", "no: leave it as it is"}, {"q", "quit: write nothing at all"},
-	})
+	}}
+	answer, err := m.ask(ctx, r.Terminal, r.Out)
 	return answer == "y", err
 }
 
-// choose asks until the answer is one of the keys; q is ErrQuit.
-func (r *Reviewer) choose(ctx context.Context, question string, keys [][2]string) (string, error) {
+// menu is a question that one of a few keys answers; each has its meaning beside it.
+type menu struct {
+	question string
+	keys     [][2]string
+}
+
+// ask asks until the answer is one of the keys, and explains them otherwise; q is ErrQuit.
+func (m menu) ask(ctx context.Context, t Terminal, out io.Writer) (string, error) {
 	var names, help []string
-	for _, k := range append(keys, [2]string{"?", "help: show this"}) {
+	for _, k := range append(m.keys, [2]string{"?", "help: show this"}) {
 		names, help = append(names, k[0]), append(help, k[0]+" - "+k[1])
 	}
 	for {
-		answer, err := r.Terminal.Prompt(ctx, fmt.Sprintf("%s [%s]? ", question, strings.Join(names, ",")))
+		answer, err := t.Prompt(ctx, fmt.Sprintf("%s [%s]? ", m.question, strings.Join(names, ",")))
 		answer = strings.ToLower(answer)
 		switch {
 		case err != nil:
@@ -105,7 +112,7 @@ func (r *Reviewer) choose(ctx context.Context, question string, keys [][2]string
 		case answer != "?" && slices.Contains(names, answer):
 			return answer, nil
 		}
-		r.print(strings.Join(help, "\n"))
+		fmt.Fprintln(out, strings.Join(help, "\n"))
 	}
 }
 
@@ -159,61 +166,64 @@ func (r *Reviewer) choices(ctx context.Context, item *run.Item, changes []plando
 		item.Skipped = !wanted
 		return nil, err
 	}
+	paths, texts := make([]merge.Path, len(changes)), make([]string, len(changes))
 	for i, c := range changes {
-		path, err := c.ParsedPath()
-		if err != nil {
+		if paths[i], err = c.ParsedPath(); err != nil {
 			return nil, fmt.Errorf("%s: %w", item.Target, err)
 		}
-		r.show(item, c)
-		answer, err := r.choose(ctx, fmt.Sprintf("(%d/%d) Write it", i+1, len(changes)), [][2]string{
-			{"y", "yes"}, {"n", "no: leave what live has there"}, {"a", "all: this change and the rest of this object's"},
-			{"s", "skip: leave this object as it is in the cluster"}, {"q", "quit: write nothing at all"},
-		})
+		texts[i] = change(item, c)
+	}
+	rejected, skip, err := r.rejected(ctx, texts, menu{"Write it", [][2]string{
+		{"y", "yes"}, {"n", "no: leave what live has there"}, {"a", "all: this change and the rest of this object's"},
+		{"s", "skip: leave this object as it is in the cluster"}, {"q", "quit: write nothing at all"},
+	}})
+	item.Skipped = item.Skipped || skip
+	for _, i := range rejected {
+		unwanted = append(unwanted, paths[i])
+	}
+	return unwanted, err
+}
+
+// rejected asks the same question about each of the texts, and returns the places of those that are
+// answered with no; skip states that the user has left out all of them.
+func (r *Reviewer) rejected(ctx context.Context, texts []string, m menu) (unwanted []int, skip bool, err error) {
+	for i, text := range texts {
+		r.print("\n" + text)
+		answer, err := menu{fmt.Sprintf("(%d/%d) %s", i+1, len(texts), m.question), m.keys}.ask(ctx, r.Terminal, r.Out)
 		switch {
-		case err != nil:
-			return nil, err
+		case err != nil || answer == "s":
+			return nil, err == nil, err
 		case answer == "n":
-			unwanted = append(unwanted, path)
+			unwanted = append(unwanted, i)
 		case answer == "a":
-			return unwanted, nil
-		case answer == "s":
-			item.Skipped = true
-			return nil, nil
+			return unwanted, false, nil
 		}
 	}
-	return unwanted, nil
+	return unwanted, false, nil
 }
 
 // Each asks the same question about each of the texts, and returns the places of the rejected ones.
 // The error is ErrQuit, or the terminal's.
-func (r *Reviewer) Each(ctx context.Context, question string, texts []string) (unwanted []int, err error) {
+func (r *Reviewer) Each(ctx context.Context, question string, texts []string) ([]int, error) {
+	lines := make([]string, len(texts))
 	for i, text := range texts {
-		r.print("")
-		r.print(escape.Line(text))
-		answer, err := r.choose(ctx, fmt.Sprintf("(%d/%d) %s", i+1, len(texts), question), [][2]string{
-			{"y", "yes"}, {"n", "no"}, {"a", "all: this one and the rest"}, {"q", "quit: write nothing at all"},
-		})
-		switch {
-		case err != nil:
-			return nil, err
-		case answer == "n":
-			unwanted = append(unwanted, i)
-		case answer == "a":
-			return unwanted, nil
-		}
+		lines[i] = escape.Line(text)
 	}
-	return unwanted, nil
+	unwanted, _, err := r.rejected(ctx, lines, menu{question, [][2]string{
+		{"y", "yes"}, {"n", "no"}, {"a", "all: this one and the rest"}, {"q", "quit: write nothing at all"},
+	}})
+	return unwanted, err
 }
 
-// show prints a change, and its reason.
-func (r *Reviewer) show(item *run.Item, c plandoc.ChangeOf) {
-	r.print("")
+// change returns a change as it is shown, and its reason.
+func change(item *run.Item, c plandoc.ChangeOf) string {
 	what := c.Sides.String()
 	if c.Order != nil {
 		what = "another order of its entries"
 	}
-	r.print(escape.Line(item.Target.String()) + ": " + c.Path + ": " + what)
+	text := escape.Line(item.Target.String()) + ": " + c.Path + ": " + what
 	if c.Reason != "" {
-		r.print("  " + escape.Line(c.Reason))
+		text += "\n  " + escape.Line(c.Reason)
 	}
+	return text
 }
