@@ -131,6 +131,14 @@ type Planned struct {
 	Problems []string
 }
 
+// LiveSide returns the live object as a side of a merge or a diff: nil, and no nil map, if there is none.
+func (p Planned) LiveSide() any {
+	if p.Live == nil {
+		return nil
+	}
+	return p.Live
+}
+
 // Plan merges one object. The error names the object.
 func (p *Planner) Plan(ctx context.Context, s Subject, live map[string]any) (Planned, error) {
 	out := Planned{Subject: s, Live: live}

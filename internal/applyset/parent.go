@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -75,9 +76,7 @@ func others(obj map[string]any, annotation string) (out []string) {
 
 // ChangedBy names the managers, other than Manager, of the parent's lists; "" for none.
 func (p Parent) ChangedBy() string {
-	all := slices.Concat(p.KindsBy, p.NamespacesBy)
-	slices.Sort(all)
-	return strings.Join(slices.Compact(all), ", ")
+	return strings.Join(sets.List(sets.New(p.KindsBy...).Insert(p.NamespacesBy...)), ", ")
 }
 
 // ParentFrom is ReadParent for an object whose metadata were already read. Errors are ReadParent's.
@@ -152,19 +151,12 @@ func items(text string) []string {
 
 // additional returns the namespaces sorted, each once, without the parent's own and "".
 func (p Parent) additional(namespaces []string) []string {
-	out := slices.DeleteFunc(slices.Clone(namespaces), func(ns string) bool { return ns == "" || ns == p.Namespace })
-	slices.Sort(out)
-	return slices.Compact(out)
+	return sets.List(sets.New(namespaces...).Delete("", p.Namespace))
 }
 
 // AllNamespaces returns the namespaces that members may be in, including the parent's own, sorted.
 func (p Parent) AllNamespaces() []string {
-	all := slices.Clone(p.Namespaces)
-	if p.Namespace != "" {
-		all = append(all, p.Namespace)
-	}
-	slices.Sort(all)
-	return all
+	return sets.List(sets.New(p.Namespaces...).Insert(p.Namespace).Delete(""))
 }
 
 // With returns a parent that holds exactly these kinds and namespaces.

@@ -34,12 +34,9 @@ var _ = registerVerb(verb{
 			use: "list", short: "List the sets of a namespace, or of all namespaces",
 			long:    "List the sets whose parents are in the namespace, or, with -A, in all: which tool manages them, and the\nkinds and namespaces of their members.",
 			example: "  kubectl merge applyset list -A", run: (*call).listSets,
-			takes: func(c *call) error {
-				if len(c.args) > 0 {
-					return fmt.Errorf("unexpected argument %q: one set is shown by `kubectl merge applyset view %s`", c.args[0], c.args[0])
-				}
-				return nil
-			},
+			takes: exactly(0, func(c *call) error {
+				return fmt.Errorf("unexpected argument %q: one set is shown by `kubectl merge applyset view %s`", c.args[0], c.args[0])
+			}),
 		}, {
 			use: "view NAME", short: "List the members of a set, and what keeps them from being pruned",
 			long:    "List the members of a set and what would happen to each if it were no longer in the input: pruned, or\nkept, and why. Namespaces and CustomResourceDefinitions are kept, too, while they contain anything else.",

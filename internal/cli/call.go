@@ -142,6 +142,16 @@ func (c *call) usage(text string) error {
 	return mark("usage", fmt.Errorf("%s%s%s --help' for usage", text, helpAt, c.cmd.CommandPath()))
 }
 
+// exactly returns the check of a number of arguments, with the error of another number.
+func exactly(n int, otherwise func(*call) error) func(*call) error {
+	return func(c *call) error {
+		if len(c.args) == n {
+			return nil
+		}
+		return otherwise(c)
+	}
+}
+
 // unexpected returns an error for arguments where none are taken.
 func unexpected(c *call) error {
 	if len(c.args) == 0 {

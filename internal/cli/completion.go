@@ -33,13 +33,8 @@ var _ = registerVerb(verb{
 		"kubectl\tthe helper kubectl_complete-merge, for \"kubectl merge\"",
 		"bash\tfor \"kubectl merge\" and kubectl-merge", "zsh\tfor \"kubectl merge\" and kubectl-merge", "fish\tfor \"kubectl merge\" and kubectl-merge", "powershell\tfor kubectl-merge",
 	},
-	takes: func(c *call) error {
-		if len(c.args) != 1 {
-			return c.usage("name one of kubectl, bash, zsh, fish and powershell")
-		}
-		return nil
-	},
-	run: func(c *call, _ context.Context) error { return complete.Script(c.cmd.Root(), c.args[0], c.Out) },
+	takes: exactly(1, func(c *call) error { return c.usage("name one of kubectl, bash, zsh, fish and powershell") }),
+	run:   func(c *call, _ context.Context) error { return complete.Script(c.cmd.Root(), c.args[0], c.Out) },
 })
 
 // anyFile completes arguments that are files, objectArgs TYPE/NAME.

@@ -74,7 +74,9 @@ func (v *setCall) delete(ctx context.Context) error {
 	if err := v.confirm(ctx, plan, "--dry-run"); err != nil {
 		return err
 	}
-	v.send(ctx, plan)
+	if plan.Err == nil {
+		v.send(ctx, plan)
+	}
 	if err := plan.Failed(); err != nil {
 		return err
 	}
@@ -110,13 +112,7 @@ func (v *setCall) send(ctx context.Context, plan *run.Plan) {
 			notes.kept(item)
 		}
 	}
-	switch {
-	case plan.Err != nil:
-	case v.mode == dryClient:
-		plan.Show(ctx, report)
-	default:
-		plan.Send(ctx, report)
-	}
+	(&session{Plan: plan}).finish(ctx, v.mode, report)
 }
 
 // await waits until objects deleted now or before are gone.

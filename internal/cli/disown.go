@@ -130,12 +130,9 @@ func (v *disownVerb) send(ctx context.Context, d *target.Disowned) (write.Outcom
 	if d.Change == nil {
 		return write.Unchanged, nil
 	}
-	out := write.Foreseen(d.Change.Planned)
-	if v.mode != dryClient {
-		var err error
-		if out, err = v.Write(ctx, d.Target, *d.Change, v.mode == dryServer); err != nil {
-			return write.Failed, err
-		}
+	out, err := v.put(ctx, d.Target, *d.Change)
+	if err != nil {
+		return write.Failed, err
 	}
 	out.Outcome = write.Disowned
 	v.meanings(d.Target, d.Meanings, v.mode == dryNone)

@@ -180,10 +180,11 @@ func (t *reporter) unused(p *apply.Planner) {
 
 // reportOf returns a plan in the form that pkg/diff reports.
 func reportOf(p apply.Planned, secrets bool) diff.Report {
-	report := diff.Report{
+	return diff.Report{
 		Object:      p.Name,
 		Namespace:   p.Namespace(),
 		Local:       p.Value,
+		Live:        p.LiveSide(),
 		Plan:        p.Plan,
 		Type:        p.Type,
 		Ignored:     p.Ignored,
@@ -195,10 +196,6 @@ func reportOf(p apply.Planned, secrets bool) diff.Report {
 		Sensitive:   p.Sensitive,
 		Voice:       diff.Voice{FromOwners: p.FromOwners, ServerSide: p.Applying != nil},
 	}
-	if p.Live != nil {
-		report.Live = p.Live
-	}
-	return report
 }
 
 // mostStill is the number of objects for which a run repeats its undecided values; a preview

@@ -89,13 +89,13 @@ func (t *reporter) summary(s outcome.Summary) {
 }
 
 // finish sends the items, or shows the effects, and reports each.
-func (s *session) finish(ctx context.Context, t *results) {
-	if t.mode == dryClient {
-		s.Show(ctx, t.item)
+func (s *session) finish(ctx context.Context, mode dryRun, report func(*run.Item)) {
+	if mode == dryClient {
+		s.Show(ctx, report)
 		return
 	}
 	defer s.line.End()
-	s.Send(ctx, term.Around(s.line, t.item))
+	s.Send(ctx, term.Around(s.line, report))
 }
 
 // results prints items as they are done.

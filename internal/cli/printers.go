@@ -86,13 +86,9 @@ func (f *dryPrinter) printObject(item *run.Item) error {
 	if item.Surplus != nil || item.Result.Outcome == write.Unchanged { // it is deleted or unchanged
 		return errors.Join(f.comment(item), f.outcome(item))
 	}
-	var live any
-	if item.Result.Planned.Live != nil {
-		live = item.Result.Planned.Live
-	}
 	obj := any(item.Result.Object)
 	if !f.secrets {
-		_, obj = redact.Mask(live, obj, item.Result.Planned.Sensitive, item.Result.Planned.Value)
+		_, obj = redact.Mask(item.Result.Planned.LiveSide(), obj, item.Result.Planned.Sensitive, item.Result.Planned.Value)
 	}
 	obj = lastapplied.Without(obj)
 	text, err := yamldoc.Encode(f.trimmed(obj))
@@ -195,10 +191,7 @@ func (v view) doc(item *run.Item) diff.Doc {
 	if item.Action() == apply.Recreate {
 		result = p.Recreated()
 	}
-	d := diff.Doc{Name: diff.DocName(p.Final), Result: result, Local: p.Value, Contested: diff.Contested(result, p.Conflicts, p.Value, p.Type), Sensitive: p.Sensitive}
-	if p.Live != nil {
-		d.Live = p.Live
-	}
+	d := diff.Doc{Name: diff.DocName(p.Final), Live: p.LiveSide(), Result: result, Local: p.Value, Contested: diff.Contested(result, p.Conflicts, p.Value, p.Type), Sensitive: p.Sensitive}
 	if v.mode == dryServer && item.Result.Object != nil {
 		d.Result = item.Result.Object
 	}
@@ -238,10 +231,7 @@ func maskedObject(obj map[string]any, sensitive redact.Fields, sides ...any) (ou
 // removals are reduced to their paths, owners and winners.
 func maskedPlan(p apply.Planned) (out apply.Planned, hidden bool) {
 	local, hides := maskedObject(p.Value, p.Sensitive)
-	var live any
-	if p.Live != nil {
-		live = p.Live
-	}
+	live := p.LiveSide()
 	was, is := redact.Mask(live, p.Final, p.Sensitive, p.Value)
 	_, result := redact.Mask(live, p.Result, p.Sensitive, p.Value)
 	if !hides && merge.Identical(was, live) && merge.Identical(is, p.Final) {

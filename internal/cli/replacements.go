@@ -30,12 +30,9 @@ with -f -.`,
 
   # Into the cluster, with values that only the cluster knows
   kubectl merge replacements image.yaml -f app/ --from-live | kubectl merge -f -`,
-	takes: func(c *call) error {
-		if len(c.args) != 1 {
-			return c.usage(fmt.Sprintf("expected the file with the replacements, got %d arguments", len(c.args)))
-		}
-		return nil
-	},
+	takes: exactly(1, func(c *call) error {
+		return c.usage(fmt.Sprintf("expected the file with the replacements, got %d arguments", len(c.args)))
+	}),
 	args: anyFile, run: (*call).replace,
 })
 

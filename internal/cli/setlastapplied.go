@@ -23,12 +23,9 @@ contains and the next file that is merged does not is removed by that merge.`,
   # Adopt what was created with kubectl create, helm or another tool
   kubectl merge set-last-applied --create-annotation -f web.yaml`,
 	inputs: "take the configuration from",
-	takes: func(c *call) error {
-		if len(c.args) > 0 {
-			return c.usage(fmt.Sprintf("unexpected argument %q: objects are given with -f", c.args[0]))
-		}
-		return nil
-	},
+	takes: exactly(0, func(c *call) error {
+		return c.usage(fmt.Sprintf("unexpected argument %q: objects are given with -f", c.args[0]))
+	}),
 	run: func(c *call, ctx context.Context) error { return (&setVerb{targetVerb{call: c}}).run(ctx) },
 })
 
@@ -78,9 +75,7 @@ func (v *setVerb) send(ctx context.Context, objects []target.Target, plans []tar
 		}
 	}
 	begun := parallel.Each(ctx, parallel.Steps{N: len(objects), Done: report}, func(i int) {
-		if outs[i] = write.Foreseen(plans[i].Planned); write.Writes(plans[i].Planned) && v.mode != dryClient {
-			outs[i], errs[i] = v.Write(ctx, objects[i], plans[i], v.mode == dryServer)
-		}
+		outs[i], errs[i] = v.put(ctx, objects[i], plans[i])
 	})
 	for i := begun; i < len(objects); i++ {
 		errs[i] = fmt.Errorf("%s: was not written: %w", objects[i], run.ErrInterrupted)

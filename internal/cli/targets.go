@@ -14,12 +14,12 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/outcome"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
-	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/internal/strategic"
 	"github.com/kubectl-merge/kubectl-merge/internal/target"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/strategy"
 )
 
 // targetVerb is a call of a verb for last-applied: these find objects, read them, and write one
@@ -34,11 +34,9 @@ type targetVerb struct {
 
 // open makes the connection, and the planner that knows the schemas.
 func (k *targetVerb) open(ctx context.Context) error {
-	rules, err := k.readRules(ctx)
-	if err != nil {
-		return err
-	}
-	policy, err := merge.PolicyNamed("apply")
+	k.policy, k.overwrite, k.strategy, k.original = merge.Policies[0].Name, true, strategy.Strategies[0].Name, string(apply.Auto)
+	k.manager, k.validate = cmp.Or(k.manager, defaultManager), cmp.Or(k.validate, string(apply.Ignore))
+	planner, err := k.planner(ctx)
 	if err != nil {
 		return err
 	}
@@ -47,10 +45,8 @@ func (k *targetVerb) open(ctx context.Context) error {
 		return err
 	}
 	k.cluster, k.API, k.Live = at.Cluster, at.Cluster, at.live
-	k.Planner = annotate.Planner{Planner: &apply.Planner{Policy: policy, Manager: cmp.Or(k.manager, defaultManager), Validate: cmp.Or(apply.Validation(k.validate), apply.Ignore), Locate: source.At, Schemas: at.Type, Strategic: strategic.By(cluster.Struct)}}
-	if rules != nil {
-		k.Planner.Rules = &apply.UserRules{File: k.rules, Rules: rules, Values: k.secretValues()}
-	}
+	planner.Schemas, planner.Strategic = at.Type, strategic.By(cluster.Struct)
+	k.Planner = annotate.Planner{Planner: planner}
 	return nil
 }
 
@@ -142,6 +138,15 @@ func (k *targetVerb) prepare(ctx context.Context) (err error) {
 		}
 	}
 	return k.open(ctx)
+}
+
+// put writes one change, or has the server try it; a client-side dry run, and a change that is none, send
+// nothing.
+func (k *targetVerb) put(ctx context.Context, t target.Target, c target.Change) (write.Result, error) {
+	if !write.Writes(c.Planned) || k.mode == dryClient {
+		return write.Foreseen(c.Planned), nil
+	}
+	return k.Write(ctx, t, c, k.mode == dryServer)
 }
 
 // written reports one object. A write that was planned anew is reported as first planned: its

@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/live"
 	"github.com/kubectl-merge/kubectl-merge/internal/outcome"
 	"github.com/kubectl-merge/kubectl-merge/internal/plandoc"
+	"github.com/kubectl-merge/kubectl-merge/internal/prune"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
-	"github.com/kubectl-merge/kubectl-merge/internal/term"
 	"github.com/kubectl-merge/kubectl-merge/internal/undo"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
@@ -44,13 +44,8 @@ const undoExample = `  kubectl merge -f web.yaml --record run.yaml
 
 var _ = registerVerb(verb{
 	use: "undo FILE", short: "Undo what a run with --record has written", long: undoLong, example: undoExample, args: anyFile,
-	takes: func(c *call) error {
-		if len(c.args) != 1 {
-			return fmt.Errorf("name one record: %s", c.cmd.UseLine())
-		}
-		return nil
-	},
-	run: func(c *call, ctx context.Context) error { return (&undoing{call: c}).file(ctx, c.args[0]) },
+	takes: exactly(1, func(c *call) error { return fmt.Errorf("name one record: %s", c.cmd.UseLine()) }),
+	run:   func(c *call, ctx context.Context) error { return (&undoing{call: c}).file(ctx, c.args[0]) },
 })
 
 var _ = registerFlags(flagRow{verbs: "undo", name: "filename", short: "f", advice: "the record is an argument: kubectl merge undo FILE"})
@@ -130,7 +125,8 @@ func (u *undoing) run(ctx context.Context) error {
 		return err
 	}
 	t := &results{call: u.call, out: out, notes: notes}
-	u.send(ctx, s, t)
+	s.finish(ctx, u.mode, func(item *run.Item) { u.item(t, item) })
+	t.errs = append(t.errs, t.out.close(ctx))
 	conflicts := u.conflicts(notes, s.Items)
 	left += len(u.omitted) + conflicts + u.skipped(notes, s.Plan) + u.left(notes, plan.Left()[len(known):])
 	if !u.rollback {
@@ -149,18 +145,6 @@ func (u *undoing) run(ctx context.Context) error {
 	return rec.end(ctx, s, err)
 }
 
-// send carries the run out, or shows it, and prints the outcome of each object.
-func (u *undoing) send(ctx context.Context, s *session, t *results) {
-	report := func(item *run.Item) { u.item(t, item) }
-	if u.mode == dryClient {
-		s.Show(ctx, report)
-	} else {
-		s.Send(ctx, term.Around(s.line, report))
-		s.line.End()
-	}
-	t.errs = append(t.errs, t.out.close(ctx))
-}
-
 // open returns the run that undoes the record, before it is merged.
 func (u *undoing) open(ctx context.Context, mode dryRun) (*session, *undo.Undo, error) {
 	policy, err := merge.PolicyNamed(u.policy)
@@ -176,8 +160,10 @@ func (u *undoing) open(ctx context.Context, mode dryRun) (*session, *undo.Undo, 
 	plan := &undo.Undo{
 		Record: u.doc, Except: u.omits, API: api, Live: &live.Server{API: api},
 		Planner: &apply.Planner{Policy: policy, Manager: u.manager, Schemas: docs.Type, Rules: rules},
-		Holds:   contents{api, u.concurrency}.holds,
 		Note:    u.noteOnce,
+		Contents: func(ctx context.Context, all []applyset.Decision) applyset.Contents {
+			return (&prune.Set{API: api}).Contents(ctx, all, u.concurrency)
+		},
 		Cover: func(ctx context.Context, id string, members []applyset.Member) error {
 			return u.cover(ctx, api, id, members)
 		},

@@ -167,31 +167,6 @@ func (u *undoing) conflicts(notes *reporter, items []*run.Item) int {
 	return objects
 }
 
-// contents reads the contents of Namespaces and CustomResourceDefinitions, with at most limit concurrent requests.
-type contents struct {
-	api   *cluster.Cluster
-	limit int
-}
-
-// holds returns why a Namespace or a CustomResourceDefinition is not deleted; "" if it contains no
-// objects of others.
-func (c contents) holds(ctx context.Context, t cluster.Target, uid string, gone []string) (string, error) {
-	member := func(uid string) applyset.Decision {
-		return applyset.Decision{Member: applyset.Member{UID: uid}, Action: applyset.Delete}
-	}
-	all := []applyset.Decision{{Member: applyset.Member{GroupKind: t.GroupKind(), Name: t.Name, UID: uid}, Action: applyset.Delete}}
-	in := (&prune.Set{API: c.api}).Contents(ctx, all, c.limit)
-	for _, other := range gone {
-		if other != uid {
-			all = append(all, member(other))
-		}
-	}
-	if d := (applyset.Run{}).Contain(all, in)[0]; d.Action != applyset.Delete {
-		return d.Reason, nil
-	}
-	return "", nil
-}
-
 // cover makes the parent of the set with that id list the kinds and namespaces of members. A set
 // that is not found is reported: the objects are members of none.
 func (u *undoing) cover(ctx context.Context, api *cluster.Cluster, id string, members []applyset.Member) error {

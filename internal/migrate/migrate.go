@@ -80,7 +80,7 @@ func (p Planner) plan(ctx context.Context, s Subject, live map[string]any) (Move
 	m.Type = typ
 	c := change{Planner: p, Subject: s, Move: &m, typ: typ, rewrite: ownership.RewriteOf(live, p.Manager)}
 	if p.To == ToClientSide {
-		err = c.toClientSide(ctx)
+		err = c.toClientSide()
 	} else {
 		err = c.toServerSide(ctx)
 	}

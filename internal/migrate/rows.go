@@ -75,7 +75,7 @@ func (c *change) fileRows(ctx context.Context) error {
 
 // clientRows reports a migration to client-side apply. before holds the applier's fields before it,
 // conf the last-applied configuration after it.
-func (c *change) clientRows(before map[string]any, conf any) error {
+func (c *change) clientRows(before map[string]any, conf any) {
 	for _, p := range ownership.Leaves(before) {
 		row := Row{Path: p, What: Moves, By: []string{c.Manager}}
 		if others := c.others(c.Live, p); len(others) > 0 {
@@ -89,7 +89,6 @@ func (c *change) clientRows(before map[string]any, conf any) error {
 		}
 	}
 	c.sort()
-	return nil
 }
 
 // sort puts the rows in path order, one for each field and What. A conflict with the file is not

@@ -118,7 +118,7 @@ func appliesOf(name string) ownership.Holders {
 
 // toClientSide makes what the applier has applied the last-applied configuration, held by
 // updates of kubectl apply's manager.
-func (c *change) toClientSide(ctx context.Context) error {
+func (c *change) toClientSide() error {
 	if ownership.Applied(c.Live, c.Manager) == nil {
 		if len(ownership.ClientSide(c.Live)) > 0 {
 			return nil
@@ -141,7 +141,8 @@ func (c *change) toClientSide(ctx context.Context) error {
 	}
 	c.rewrite.Convert(c.Live, c.typ, c.Served)
 	c.Final = ownership.WithEntries(merge.At[map[string]any](lastapplied.With(c.Live, text)), c.rewrite.Entries())
-	return c.clientRows(before, conf)
+	c.clientRows(before, conf)
+	return nil
 }
 
 // configuration is the text of the annotation: conf, or the file, or what the server has kept

@@ -187,11 +187,7 @@ func (s Spelling) reasons(p apply.Planned) map[string]string {
 }
 
 func (s Spelling) report(p apply.Planned) diff.Report {
-	r := diff.Report{Object: p.Name, Local: p.Value, Plan: p.Plan, ShowSecrets: s.ShowSecrets, Sensitive: p.Sensitive, Voice: diff.Voice{Preview: !s.Record, FromOwners: p.FromOwners}}
-	if p.Live != nil {
-		r.Live = p.Live
-	}
-	return r
+	return diff.Report{Object: p.Name, Local: p.Value, Live: p.LiveSide(), Plan: p.Plan, ShowSecrets: s.ShowSecrets, Sensitive: p.Sensitive, Voice: diff.Voice{Preview: !s.Record, FromOwners: p.FromOwners}}
 }
 
 // reason is why a value changes: what the merge has noted about it or what holds it, else

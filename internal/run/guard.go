@@ -22,10 +22,7 @@ func (j *Job) guard(item *Item) {
 // toLive reports whether the user's rules give a field, or one of its parents, to live.
 func (j *Job) toLive(item *Item, p merge.Path) bool {
 	planned := item.Planned
-	triple := merge.Triple{Local: planned.Value, Owners: ownership.Of(planned.Live)}
-	if planned.Live != nil {
-		triple.Live = planned.Live
-	}
+	triple := merge.Triple{Local: planned.Value, Live: planned.LiveSide(), Owners: ownership.Of(planned.Live)}
 	rules := j.Planner.Rules.All().For(schema.Object{
 		Group: item.Target.Group, Kind: item.Target.Kind, Namespace: item.Target.Namespace, Name: item.Target.Name, Triple: triple,
 	}).Policy()

@@ -57,7 +57,7 @@ func (d *deletions) Decide(ctx context.Context, _ *run.Plan) ([]*run.Item, error
 			out = append(out, item)
 		}
 	}
-	return out, d.contain(ctx, &out)
+	return d.contain(ctx, out), nil
 }
 
 // keep returns why an object is kept; "" if it is to be deleted.
@@ -168,24 +168,22 @@ func (d *deletions) unowned(e *plandoc.Item, c merge.Change, typ *merge.Type, ow
 	return controllers || filled || added && field.Allocated && len(by) == 0
 }
 
-// contain keeps Namespaces and CustomResourceDefinitions that hold objects of others.
-func (d *deletions) contain(ctx context.Context, items *[]*run.Item) error {
-	var gone []string
-	for _, item := range *items {
-		gone = append(gone, item.UID)
+// contain returns the items without Namespaces and CustomResourceDefinitions that hold objects of others,
+// by the rules of --prune.
+func (d *deletions) contain(ctx context.Context, items []*run.Item) (out []*run.Item) {
+	all := make([]applyset.Decision, len(items))
+	for i, item := range items {
+		m := applyset.Member{GroupKind: item.Target.GroupKind(), Name: item.Target.Name, UID: item.UID}
+		all[i] = applyset.Decision{Member: m, Action: applyset.Delete}
 	}
-	var err error
-	*items = slices.DeleteFunc(*items, func(item *run.Item) bool {
-		if err != nil || !(applyset.Member{GroupKind: item.Target.GroupKind()}).Contains() {
-			return false
+	for i, decided := range (applyset.Run{}).Contain(all, d.Contents(ctx, all)) {
+		if decided.Action == applyset.Delete {
+			out = append(out, items[i])
+		} else {
+			d.leave(Left{Target: items[i].Target, Reason: "was created by the run, and stays: " + decided.Reason})
 		}
-		var reason string
-		if reason, err = d.Holds(ctx, item.Target, item.UID, gone); reason != "" {
-			d.leave(Left{Target: item.Target, Reason: "was created by the run, and stays: " + reason})
-		}
-		return reason != ""
-	})
-	return err
+	}
+	return out
 }
 
 // Begin makes the parents of sets list the objects that become members again, so that the next run
@@ -251,40 +249,30 @@ func (d *deletions) Delete(ctx context.Context, item *run.Item, trial bool) erro
 }
 
 // generated lists values that the server makes for one object alone, from its UID, and refuses in
-// another one. Each row is a kind, the field in which users state them instead, and their paths.
+// another one. Each row is a kind, the field in which users state them instead, and their fields.
 var generated = []struct {
 	group, kind string
-	unless      merge.Path
-	paths       []merge.Path
+	unless      []string
+	fields      [][]string
 }{
-	{"batch", "Job", fields("spec", "manualSelector"), []merge.Path{
-		fields("spec", "selector"),
-		fields("spec", "template", "metadata", "labels", "controller-uid"),
-		fields("spec", "template", "metadata", "labels", "batch.kubernetes.io/controller-uid"),
+	{"batch", "Job", []string{"spec", "manualSelector"}, [][]string{
+		{"spec", "selector"},
+		{"spec", "template", "metadata", "labels", "controller-uid"},
+		{"spec", "template", "metadata", "labels", "batch.kubernetes.io/controller-uid"},
 	}},
-}
-
-func fields(names ...string) merge.Path {
-	p := make(merge.Path, len(names))
-	for i, name := range names {
-		p[i] = merge.Named(name)
-	}
-	return p
 }
 
 // anew returns an object as it can be created again: without the values that the server had
 // generated for it. The argument is not modified.
 func anew(obj map[string]any) map[string]any {
 	o := object.Object{Value: obj}
-	var out any = obj
 	for _, row := range generated {
-		stated, _ := merge.Lookup(obj, row.unless, nil)
-		if row.group != o.Group() || row.kind != o.Kind() || stated == true {
+		if row.group != o.Group() || row.kind != o.Kind() || merge.At[bool](obj, row.unless...) {
 			continue
 		}
-		for _, p := range row.paths {
-			out, _ = put(out, p, merge.Opt{}, nil)
+		for _, names := range row.fields {
+			obj = merge.Without(obj, names...)
 		}
 	}
-	return merge.At[map[string]any](out)
+	return obj
 }

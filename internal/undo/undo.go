@@ -41,9 +41,8 @@ type Undo struct {
 	Live    live.Reader
 	Planner *apply.Planner // its policy, manager and schemas are used
 
-	// Holds returns what keeps a Namespace or a CustomResourceDefinition from being deleted, "" for
-	// nothing. gone lists the UIDs of the objects that are deleted, too.
-	Holds func(ctx context.Context, t cluster.Target, uid string, gone []string) (string, error)
+	// Contents reads what the Namespaces and CustomResourceDefinitions among the deletions contain.
+	Contents func(ctx context.Context, deletions []applyset.Decision) applyset.Contents
 
 	// Cover makes the parent of the set with that id list the kinds and namespaces of objects that
 	// become members of it again. It is called before anything is written. May be nil.

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
+	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/live"
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
@@ -142,8 +143,14 @@ type undone struct {
 func (w *world) undo(t *testing.T, doc *plandoc.Document, policy string) (undone, *run.Plan) {
 	t.Helper()
 	job := w.job(t, policy)
-	u := &Undo{Record: doc, API: w, Live: w, Planner: job.Planner, Holds: func(context.Context, cluster.Target, string, []string) (string, error) {
-		return "it holds pod/web", nil
+	u := &Undo{Record: doc, API: w, Live: w, Planner: job.Planner, Contents: func(_ context.Context, all []applyset.Decision) applyset.Contents {
+		in := applyset.Contents{Objects: map[string][]applyset.Member{}}
+		for _, d := range all {
+			if d.Contains() {
+				in.Objects[d.UID] = []applyset.Member{{GroupKind: applyset.GroupKind{Kind: "Pod"}, Name: "web", UID: "another"}}
+			}
+		}
+		return in
 	}}
 	p, err := u.Plan(t.Context(), job)
 	if err != nil {
@@ -258,7 +265,7 @@ func TestCreated(t *testing.T) {
 		{"it was made again", local, "strict", func(w *world) { w.objects = read(t, strings.Replace(before, "uid-conf", "uid-2", 1)) },
 			undone{left: []string{"configmap/conf: was deleted, and another one of that name was made since"}}},
 		{"it may hold data", claim, "strict", nil, undone{left: []string{"persistentvolumeclaim/conf: was created by the run, and may hold data by now: delete it with kubectl, or undo with --policy=apply"}}},
-		{"it holds something of others", ns, "strict", nil, undone{left: []string{"namespace/conf: was created by the run, and stays: it holds pod/web"}}},
+		{"it holds something of others", ns, "strict", nil, undone{left: []string{"namespace/conf: was created by the run, and stays: holds pod/web, which would be deleted with it"}}},
 	} {
 		w := &world{objects: map[string]map[string]any{}}
 		doc := w.recorded(t, tt.local, false)
