@@ -21,6 +21,7 @@ type Progress struct {
 	phase       string
 	done, total int
 	shown       bool          // there is a line to erase
+	paused      bool          // a report is printed, and no line among its own
 	stop        chan struct{} // closed to end the updates; nil while there are none
 	stopped     chan struct{} // closed when it has ended
 }
@@ -59,29 +60,44 @@ func (p *Progress) look(stop <-chan struct{}, stopped chan<- struct{}) {
 		case <-stop:
 			return
 		case <-time.After(pause):
-			p.mu.Lock()
-			phase := p.phase
-			if p.ended() != nil {
-				phase = "stopping: " + phase
-			}
-			fmt.Fprintf(p.w, "\r\x1b[K%s %d/%d", phase, p.done, p.total)
-			p.shown = true
-			p.mu.Unlock()
+			p.show()
 		}
 	}
 }
 
-// Around erases the line before report prints.
+// show writes the line anew.
+func (p *Progress) show() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.paused {
+		return
+	}
+	phase := p.phase
+	if p.ended() != nil {
+		phase = "stopping: " + phase
+	}
+	fmt.Fprintf(p.w, "\r\x1b[K%s %d/%d", phase, p.done, p.total)
+	p.shown = true
+}
+
+// Around erases the line before report prints, which may write Beside it, and shows it again afterwards.
 func Around[T any](p *Progress, report func(T)) func(T) {
 	if p == nil {
 		return report
 	}
 	return func(item T) {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.clear()
+		p.pause(true)
+		defer p.pause(false)
 		report(item)
 	}
+}
+
+// pause erases the line, and keeps it from being shown as long as paused is set.
+func (p *Progress) pause(paused bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.clear()
+	p.paused = paused
 }
 
 // Beside returns w for writes while the line may be shown.

@@ -16,7 +16,7 @@ func TestProgress(t *testing.T) {
 		var out bytes.Buffer
 		ctx, stop := context.WithCancel(t.Context())
 		p := &Progress{w: &out, ended: ctx.Err, every: 100 * time.Millisecond, after: time.Second}
-		report := Around(p, func(int) { out.WriteString("reported\n") })
+		report := Around(p, func(int) { _, _ = io.WriteString(p.Beside(&out), "reported\n") }) // some of it beside the line
 
 		p.Note("reading", 0, 5)
 		time.Sleep(900 * time.Millisecond)
