@@ -249,7 +249,7 @@ func (s *Set) removable(m applyset.Member) applyset.Decision {
 // still exists when ctx ends, with the finalizers that hold it, or that cannot be read.
 func (s *Set) Await(ctx context.Context, objects []Member) error {
 	for _, m := range objects {
-		for {
+		for now := m.Member; ; {
 			obj, err := s.API.GetMetadata(ctx, m.Target)
 			if cluster.IsNotFound(err) {
 				break
@@ -257,8 +257,10 @@ func (s *Set) Await(ctx context.Context, objects []Member) error {
 			if err != nil && ctx.Err() == nil {
 				return fmt.Errorf("%s: %w", m.Target, err)
 			}
-			now := applyset.ReadMember(m.GroupKind, obj)
-			if err == nil && now.UID != m.UID {
+			if err == nil { // otherwise the time is over, and what was read before is reported
+				now = applyset.ReadMember(m.GroupKind, obj)
+			}
+			if now.UID != m.UID {
 				break
 			}
 			if cluster.Sleep(ctx, 500*time.Millisecond) != nil {

@@ -229,6 +229,10 @@ func TestAwait(t *testing.T) {
 		limited, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		fails(t, "it stays", s.Await(limited, all), "configmap/a: timed out waiting for it to be gone: it waits for [hold]")
+		over, end := context.WithCancel(t.Context())
+		m.fail = func(string) error { end(); return context.Canceled }
+		fails(t, "the last read is cut off", s.Await(over, all), "configmap/a: timed out waiting for it to be gone: it waits for [hold]")
+		m.fail = nil
 		time.AfterFunc(time.Minute, func() { m.member(target(configMaps, "a"), func(meta map[string]any) { meta["uid"] = "new" }) })
 		fails(t, "another comes", s.Await(t.Context(), all), "")
 		delete(m.objects, key(target(configMaps, "a")))
