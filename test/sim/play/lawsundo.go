@@ -119,14 +119,17 @@ func (w *world) waited(r *run) string {
 		return ""
 	}
 	state, when := w.model.Object("deployments", "web"), time.Now()
+	var ended time.Time // when the run had waited, and began to take back what it had written
 	for _, x := range r.exchanges {
 		if x.Resource == "deployments" && x.Verb == "list" && x.code == http.StatusOK {
-			if when = time.Now(); x.late > 0 {
+			if when, ended = time.Now(), (time.Time{}); x.late > 0 {
 				when = x.at // the answer, which came later, shows the state of then
 			}
+		} else if x.Verb == "get" && ended.IsZero() {
+			ended = x.at
 		}
 		if i := slices.IndexFunc(x.changes, func(e model.Event) bool { return w.reverts(e, r) }); i >= 0 {
-			state, when = w.before(x.changes[i], "deployments", "web"), x.at
+			state, when = w.before(x.changes[i], "deployments", "web"), ended
 			break
 		}
 	}
