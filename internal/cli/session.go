@@ -120,11 +120,26 @@ func (c *call) readLocal(ctx context.Context, adapt ...func(*source.Inputs)) (ob
 	for _, f := range adapt {
 		f(&inputs)
 	}
+	var empty []string
+	inputs.Empty = func(name string) { empty = append(empty, name) }
 	objects, bad = source.Read(ctx, inputs)
+	if len(empty) > 0 && len(objects) > 0 {
+		bad = errors.Join(bad, c.without(empty))
+	}
 	if bad = mark("input", bad); len(objects) == 0 {
 		return nil, nil, cmp.Or(bad, mark("input", c.inputs.none()))
 	}
 	return objects, bad, nil
+}
+
+// without reports inputs that have no object beside those that have. With --prune that is an error,
+// since what a failed command before a pipe does not write would be deleted.
+func (c *call) without(empty []string) error {
+	if c.prune {
+		return fmt.Errorf("%s: holds no object: check what it was made by, or leave it out: with --prune, what it had before would be deleted", listed(empty))
+	}
+	c.note(listed(empty), "holds no object")
+	return nil
 }
 
 // input holds what was read: objects, definitions of kinds from them and the flags, and errors.

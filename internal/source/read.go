@@ -39,6 +39,10 @@ type Inputs struct {
 	// Kept is called after each object that is read, with how many were kept so far; may be nil.
 	Kept func(n int)
 
+	// Empty is called with the name of each file, URL or standard input that has no object, and is
+	// given by its name; may be nil.
+	Empty func(name string)
+
 	// Values collects the values of the Secrets that are read; may be nil.
 	Values *redact.Values
 }
@@ -63,6 +67,9 @@ func Read(ctx context.Context, in Inputs) ([]object.Object, error) {
 		if err == nil {
 			var got []object.Object
 			got, err = in.parse(name, data, keep)
+			if len(got) == 0 && err == nil && in.Selector == "" && in.Empty != nil && slices.Contains(in.Names(), name) {
+				in.Empty(name)
+			}
 			for i := range got {
 				if in.Kustomize != "" { // it has been built: its lines are in no file
 					got[i].Origin.Line, got[i].Origin.Many = 0, false
@@ -187,6 +194,9 @@ func (in Inputs) expand(path string) ([]string, error) {
 			return nil, fmt.Errorf("the path %q does not exist; check the name after %s", path, cmp.Or(in.Flag, "-f"))
 		}
 		var names []string
+		if _, err := os.Readlink(path); err == nil { // it is its own match
+			return nil, fmt.Errorf("%s: is a link to what does not exist: check where it leads", path)
+		}
 		for _, m := range matches {
 			more, err := in.expand(m)
 			if err != nil {

@@ -54,7 +54,7 @@ func TestRead(t *testing.T) {
 		"empty/below/x.yaml":      named("x"),
 		"mounted/..2026/m.yaml":   named("m"),
 	})
-	for link, to := range map[string]string{"linked": "sub", "mounted/..data": "..2026", "mounted/m.yaml": filepath.Join("..data", "m.yaml")} {
+	for link, to := range map[string]string{"linked": "sub", "dangling": "nowhere", "mounted/..data": "..2026", "mounted/m.yaml": filepath.Join("..data", "m.yaml")} {
 		if err := os.Symlink(to, filepath.Join(dir, filepath.FromSlash(link))); err != nil {
 			t.Fatal(err)
 		}
@@ -88,6 +88,8 @@ func TestRead(t *testing.T) {
 		{"a kustomization", Inputs{Kustomize: in("kust")}, []string{"pre-k"}, ""},
 		{"a selector", Inputs{Files: []string{dir}, Selector: "tier=web"}, []string{"b"}, ""},
 		{"a missing file", Inputs{Files: []string{in("nope.yaml"), in("a.yaml")}}, []string{"a1", "a2"}, `nope.yaml" does not exist`},
+		{"a link that leads nowhere", Inputs{Files: []string{in("dangling")}}, nil, "dangling: is a link to what does not exist"},
+		{"a pattern that fits one", Inputs{Files: []string{in("dangl*")}}, nil, "dangling: is a link to what does not exist"},
 		{"a file with a slash behind it", Inputs{Files: []string{in("a.yaml") + "/"}}, nil, "a.yaml is a file: leave out the slash behind it"},
 		{"a named file is read whatever it is called", Inputs{Files: []string{in("notes.txt")}}, nil, "is not closed"},
 		{"a folder without files of its own", Inputs{Files: []string{in("empty")}}, nil, "-R reads the folders below it too"},
