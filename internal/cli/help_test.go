@@ -17,7 +17,7 @@ func TestHelp(t *testing.T) {
 	main := Reference()
 	texts := map[string]string{"--help": short, "--help=all": all}
 	for _, verb := range main.Verbs {
-		name := strings.TrimPrefix(verb.Command, "kubectl merge ") + " --help"
+		name := strings.TrimPrefix(verb.CommandPath(), "kubectl merge ") + " --help"
 		_, texts[name], _ = offline(t, strings.Fields(name)...)
 	}
 	for name, text := range texts {

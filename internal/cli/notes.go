@@ -157,12 +157,9 @@ func (t *reporter) problems(item *run.Item) {
 
 // problemsOf returns the notes on problems besides the merge.
 func (t *reporter) problemsOf(item *run.Item) []diff.Note {
-	var out []diff.Note
-	p := item.Result.Planned
-	for _, text := range append(p.Problems[:len(p.Problems):len(p.Problems)], item.Result.Notes...) {
-		out = append(out, diff.Note{Object: item.Target.String(), Kind: noteProblem, Message: escape.Line(text)})
-	}
-	return out
+	return each(slices.Concat(item.Result.Planned.Problems, item.Result.Notes), func(text string) diff.Note {
+		return diff.Note{Object: item.Target.String(), Kind: noteProblem, Message: escape.Line(text)}
+	})
 }
 
 // unused reports what the user has named for the run, and matched nothing: rules, and the managers of

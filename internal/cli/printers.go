@@ -51,16 +51,15 @@ func (v view) became(item *run.Item) string {
 	return item.Result.Word() + v.mode.suffix()
 }
 
-// line prints the outcome line of an object.
-func (v view) line(w io.Writer, item *run.Item) error {
-	_, err := fmt.Fprintf(w, "%s %s\n", escape.Line(item.Target.String()), v.became(item))
-	return err
+// line returns the outcome line of an object.
+func (v view) line(item *run.Item) string {
+	return escape.Line(item.Target.String()) + " " + v.became(item) + "\n"
 }
 
 // linePrinter prints lines as kubectl apply does: deployment.apps/web configured.
 type linePrinter struct{ view }
 
-func (f linePrinter) printObject(item *run.Item) error { return f.line(f.Out, item) }
+func (f linePrinter) printObject(item *run.Item) error { return f.emit([]byte(f.line(item)), nil) }
 
 // namePrinter prints names only.
 type namePrinter struct{ view }
@@ -84,7 +83,7 @@ type dryPrinter struct {
 
 func (f *dryPrinter) printObject(item *run.Item) error {
 	if item.Surplus != nil || item.Result.Outcome == write.Unchanged { // it is deleted or unchanged
-		return errors.Join(f.comment(item), f.outcome(item))
+		return errors.Join(f.emit([]byte(f.comment(item)), nil), f.outcome(item))
 	}
 	obj := any(item.Result.Object)
 	if !f.secrets {
@@ -95,28 +94,21 @@ func (f *dryPrinter) printObject(item *run.Item) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", item.Target, err)
 	}
+	between := ""
 	if f.shown > 0 {
-		if _, err := io.WriteString(f.Out, "---\n"); err != nil {
-			return err
-		}
+		between = "---\n"
 	}
 	f.shown++
-	err = f.comment(item)
-	if err == nil {
-		_, err = f.Out.Write(text)
-	}
+	_, err = io.WriteString(f.Out, between+f.comment(item)+string(text))
 	return errors.Join(err, f.outcome(item))
 }
 
-// comment prints an object's outcome line as a YAML comment, for pipes.
-func (f *dryPrinter) comment(item *run.Item) error {
+// comment returns an object's outcome line as a YAML comment, for pipes.
+func (f *dryPrinter) comment(item *run.Item) string {
 	if term.IsTerminal(f.Out) {
-		return nil
+		return ""
 	}
-	if _, err := io.WriteString(f.Out, "# "); err != nil {
-		return err
-	}
-	return f.line(f.Out, item)
+	return "# " + f.line(item)
 }
 
 // outcome prints an object's outcome on stderr, besides the result on stdout.
@@ -242,15 +234,12 @@ func maskedPlan(p apply.Planned) (out apply.Planned, hidden bool) {
 	out.Live, _ = was.(map[string]any)
 	out.Final, _ = is.(map[string]any)
 	out.Output = strategy.Output{Ignored: p.Ignored, Uncompared: p.Uncompared, Plan: merge.Plan{Result: result, Changes: merge.Diff(was, is, p.Type)}}
-	places := func(all []merge.Disagreement) (bare []merge.Disagreement) {
-		for _, d := range all {
-			bare = append(bare, merge.Disagreement{Kind: d.Kind, Path: d.Path, Owner: d.Owner, Winner: d.Winner, Rule: d.Rule, By: d.By})
-		}
-		return bare
+	bare := func(d merge.Disagreement) merge.Disagreement {
+		return merge.Disagreement{Kind: d.Kind, Path: d.Path, Owner: d.Owner, Winner: d.Winner, Rule: d.Rule, By: d.By}
 	}
-	out.Conflicts, out.Settled = places(p.Conflicts), places(p.Settled)
-	for _, r := range p.Removed {
-		out.Removed = append(out.Removed, merge.Removal{Path: r.Path, Cause: r.Cause, Owner: r.Owner, By: r.By, Own: r.Own})
-	}
+	out.Conflicts, out.Settled = each(p.Conflicts, bare), each(p.Settled, bare)
+	out.Removed = each(p.Removed, func(r merge.Removal) merge.Removal {
+		return merge.Removal{Path: r.Path, Cause: r.Cause, Owner: r.Owner, By: r.By, Own: r.Own}
+	})
 	return out, true
 }

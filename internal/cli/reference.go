@@ -21,14 +21,10 @@ import (
 
 // Page is the help of one command, for the reference and the man pages.
 type Page struct {
-	Command string // kubectl merge diff
-	Usage   string
-	Short   string // one line
-	Long    string // paragraphs of plain text; "" if Short suffices
-	Example string // lines of a shell, indented by two
-	Flags   []FlagHelp
-	Shared  []FlagHelp // of the main command: flags that all verbs take
-	Verbs   []Page     // of the main command: all below it
+	*cobra.Command
+	Flags  []FlagHelp
+	Shared []FlagHelp // of the main command: flags that all verbs take
+	Verbs  []Page     // of the main command: all below it
 }
 
 // FlagHelp is the help of one flag.
@@ -46,11 +42,10 @@ type FlagHelp struct {
 // depend on the environment: the user's home is written as $HOME.
 func Reference() Page {
 	root := newRoot(&env{IOStreams: genericiooptions.NewTestIOStreamsDiscard()})
-	page := pageOf(root)
-	page.Shared = flagsOf(root.PersistentFlags())
+	page := Page{Command: root, Flags: flagsOf(root.LocalNonPersistentFlags()), Shared: flagsOf(root.PersistentFlags())}
 	for _, verb := range commands(root)[1:] {
 		if verb.IsAvailableCommand() {
-			page.Verbs = append(page.Verbs, pageOf(verb))
+			page.Verbs = append(page.Verbs, Page{Command: verb, Flags: flagsOf(verb.LocalNonPersistentFlags())})
 		}
 	}
 	return page
@@ -63,17 +58,6 @@ func commands(cmd *cobra.Command) []*cobra.Command {
 		all = append(all, commands(verb)...)
 	}
 	return all
-}
-
-func pageOf(cmd *cobra.Command) Page {
-	return Page{
-		Command: cmd.CommandPath(),
-		Usage:   cmd.UseLine(),
-		Short:   cmd.Short,
-		Long:    cmd.Long,
-		Example: cmd.Example,
-		Flags:   flagsOf(cmd.LocalNonPersistentFlags()),
-	}
 }
 
 func flagsOf(flags *pflag.FlagSet) (out []FlagHelp) {

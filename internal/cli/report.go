@@ -123,11 +123,7 @@ func leaves(err error) []error {
 	case err == nil:
 		return nil
 	case joined(err) != nil:
-		var all []error
-		for _, one := range joined(err) {
-			all = append(all, leaves(one)...)
-		}
-		return all
+		return slices.Concat(each(joined(err), leaves)...)
 	case errors.As(err, &end) && err == error(end):
 		return leaves(end.Err)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cli"
 )
@@ -66,8 +67,9 @@ func TestRoff(t *testing.T) {
 }
 
 func TestMarkdown(t *testing.T) {
-	text := markdown(cli.Page{Command: "x y", Usage: "x y [flags]", Short: "Do it", Example: "  # so\n  x y",
-		Flags: []cli.FlagHelp{{Name: "o", Group: "show", Value: "string", Default: "a", Help: "a|b"}}})
+	text := markdown(cli.Page{
+		Command: &cobra.Command{Use: "y [flags]", Short: "Do it", Example: "  # so\n  x y", Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: "x y"}},
+		Flags:   []cli.FlagHelp{{Name: "o", Group: "show", Value: "string", Default: "a", Help: "a|b"}}})
 	for _, want := range []string{"| [`x y`](#x-y) | Do it |", "\n## x y\n\n    x y [flags]\n\nDo it.\n", "```sh\n# so\nx y\n```", "\n**What to show**\n\n| flag |", "| `--o=string` | `a` | a\\|b |"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in\n%s", want, text)

@@ -36,7 +36,7 @@ func pages(main cli.Page) map[string]string {
 }
 
 // manName returns the name of a page for man: kubectl-merge-diff.
-func manName(p cli.Page) string { return strings.ReplaceAll(p.Command, " ", "-") }
+func manName(p cli.Page) string { return strings.ReplaceAll(p.CommandPath(), " ", "-") }
 
 // write writes the pages into dir, and removes man pages of verbs that no longer exist.
 func write(dir string, pages map[string]string) error {

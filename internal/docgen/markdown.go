@@ -14,7 +14,7 @@ func markdown(p cli.Page) string {
 	b.WriteString("# Command line reference\n\nWritten by `make docs` from the commands' own help, and held to it by a test.\n\n")
 	b.WriteString("| command | does |\n|---|---|\n")
 	for _, one := range append([]cli.Page{p}, p.Verbs...) {
-		fmt.Fprintf(&b, "| [`%s`](#%s) | %s |\n", one.Command, anchor(one.Command), cell(one.Short))
+		fmt.Fprintf(&b, "| [`%s`](#%s) | %s |\n", one.CommandPath(), anchor(one.CommandPath()), cell(one.Short))
 	}
 	for _, one := range append([]cli.Page{p}, p.Verbs...) {
 		markdownPage(&b, one)
@@ -25,7 +25,7 @@ func markdown(p cli.Page) string {
 }
 
 func markdownPage(b *strings.Builder, p cli.Page) {
-	fmt.Fprintf(b, "\n## %s\n\n    %s\n\n%s\n", p.Command, p.Usage, plain(prose(p)))
+	fmt.Fprintf(b, "\n## %s\n\n    %s\n\n%s\n", p.CommandPath(), p.UseLine(), plain(prose(p)))
 	if p.Example != "" {
 		fmt.Fprintf(b, "\n```sh\n%s\n```\n", unindented(p.Example))
 	}

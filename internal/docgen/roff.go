@@ -14,7 +14,7 @@ func manPage(p, main cli.Page) string {
 	name := manName(p)
 	fmt.Fprintf(&b, ".\\\" written by make docs; change the command's help instead\n.TH %s 1 \"\" kubectl-merge \"kubectl merge\"\n", quoted(strings.ToUpper(name)))
 	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", roffText(name), roffText(p.Short))
-	fmt.Fprintf(&b, ".SH SYNOPSIS\n%s\n", line(p.Usage))
+	fmt.Fprintf(&b, ".SH SYNOPSIS\n%s\n", line(p.UseLine()))
 	fmt.Fprintf(&b, ".SH DESCRIPTION\n%s", paragraphs(prose(p)))
 	if len(p.Verbs) > 0 {
 		b.WriteString(".SH COMMANDS\n")
@@ -37,7 +37,7 @@ func manPage(p, main cli.Page) string {
 		fmt.Fprintf(&b, ".SH EXAMPLES\n.nf\n%s\n.fi\n", lines(unindented(p.Example)))
 	}
 	b.WriteString(".SH SEE ALSO\n")
-	if p.Command != main.Command {
+	if p.CommandPath() != main.CommandPath() {
 		fmt.Fprintf(&b, "\\fB%s\\fR(1), whose connection options work here too;\n", roffText(manName(main)))
 	}
 	b.WriteString("\\fBkubectl\\fR(1)\n")

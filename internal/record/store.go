@@ -3,6 +3,7 @@ package record
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -48,17 +49,7 @@ func (f *File) Replace(write func(io.Writer) error) error {
 	}
 	defer os.Remove(tmp.Name()) // fails if it was renamed
 	b := bufio.NewWriter(tmp)
-	err = write(b)
-	if err == nil {
-		err = b.Flush()
-	}
-	if err == nil {
-		err = tmp.Sync()
-	}
-	if closed := tmp.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
+	if err := cmp.Or(write(b), b.Flush(), tmp.Sync(), tmp.Close()); err != nil { // each is done, also after an error
 		return err
 	}
 	if err := f.Close(); err != nil {

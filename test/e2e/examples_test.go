@@ -30,7 +30,7 @@ func TestExamples(t *testing.T) {
 	for _, page := range append([]cli.Page{main}, main.Verbs...) {
 		commands := examples(page.Example)
 		if len(commands) == 0 {
-			t.Errorf("%s: the help shows no example", page.Command)
+			t.Errorf("%s: the help shows no example", page.CommandPath())
 			continue
 		}
 		steps, scripts := "", ""
@@ -39,7 +39,7 @@ func TestExamples(t *testing.T) {
 			scripts += fmt.Sprintf("-- example-%d.sh --\nset -o pipefail\ncd here\n%s\ncode=$?\n[ $code -le %d ] || exit $code\n", i, command, mayEndWith(page))
 		}
 		scripts = strings.ReplaceAll(scripts, " --watch ", " --watch --timeout=2s ") // it would not end
-		name := filepath.Join(dir, strings.ReplaceAll(page.Command, " ", "-")+".txtar")
+		name := filepath.Join(dir, strings.ReplaceAll(page.CommandPath(), " ", "-")+".txtar")
 		if err := os.WriteFile(name, []byte(script+"\n"+steps+"\n-- "+files+scripts), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +68,7 @@ func examples(text string) []string {
 
 // mayEndWith is the highest exit code that is no error.
 func mayEndWith(page cli.Page) int {
-	if strings.HasSuffix(page.Command, " diff") || strings.HasSuffix(page.Command, " drift") {
+	if strings.HasSuffix(page.CommandPath(), " diff") || strings.HasSuffix(page.CommandPath(), " drift") {
 		return 1
 	}
 	return 0

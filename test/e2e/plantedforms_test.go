@@ -29,7 +29,7 @@ func shownForms(t *testing.T, u *user) []shownForm {
 	main := cli.Reference()
 	var all []shownForm
 	for _, page := range append([]cli.Page{main}, main.Verbs...) {
-		f := shownForm{verb: strings.Fields(strings.TrimPrefix(page.Command, main.Command))}
+		f := shownForm{verb: strings.Fields(strings.TrimPrefix(page.CommandPath(), main.CommandPath()))}
 		for _, flag := range slices.Concat(page.Flags, main.Shared) {
 			f.flags = append(f.flags, flag.Name)
 		}

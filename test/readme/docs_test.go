@@ -83,7 +83,7 @@ func TestCommands(t *testing.T) {
 	main := cli.Reference()
 	flags := map[string][]string{} // by verb, "" for none
 	for _, page := range append([]cli.Page{main}, main.Verbs...) {
-		verb := strings.TrimSpace(strings.TrimPrefix(page.Command, main.Command))
+		verb := strings.TrimSpace(strings.TrimPrefix(page.CommandPath(), main.CommandPath()))
 		for _, f := range append(slices.Clone(page.Flags), main.Shared...) {
 			flags[verb] = append(flags[verb], f.Name)
 		}
