@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
@@ -38,8 +39,8 @@ topologyKey, name and containerPort that every entry has. In a three-way merge, 
 files of a folder are merged too, by lines as git does; in a two-way merge they are left alone.
 
 Conflicts that the policy leaves (see --policy) are put into the text between <<<<<<< and
->>>>>>>, and the exit code is 3. With --policy=diff3, --original and -w it is a merge
-driver for git: what is not Kubernetes YAML is merged by lines, as git does.`,
+>>>>>>>, and the exit code is 3. With --driver it is git's merge driver, by --policy=diff3:
+what is not Kubernetes YAML is merged by lines, as git does.`,
 	example: `  # what base.yaml states, into mine.yaml
   kubectl merge files base.yaml mine.yaml -w
   # a patch written for kustomize, or for kubectl patch
@@ -47,12 +48,34 @@ driver for git: what is not Kubernetes YAML is merged by lines, as git does.`,
   # what changed between two releases of a folder, into mine
   kubectl merge files --original v1/ v2/ mine/ -o diff
   # as a merge driver, in git's config:
-  # driver = kubectl merge files --policy=diff3 -w --path=%P --original=%O %B %A`,
+  # driver = kubectl merge files --driver=%P %O %A %B`,
 	takes: twoSides, args: anyFile,
 	run: func(c *call, ctx context.Context) error { return filesVerb{c}.run(ctx, c.args[0], c.args[1]) },
 })
 
+// gitsOwn reports whether a file is one of those that git gives to a merge driver.
+func gitsOwn(name string) bool { return strings.HasPrefix(filepath.Base(name), ".merge_file_") }
+
+// asDriver takes what git gives, in the order in which git names it. Git takes a driver that writes
+// nothing for one that keeps the current side: what the other side has changed would be lost.
+func asDriver(c *call) error {
+	switch {
+	case c.driver != "" && len(c.args) == 3:
+		c.original, c.path, c.write = c.args[0], c.driver, true
+		c.args = []string{c.args[2], c.args[1]}
+		if !c.given("policy") {
+			c.policy = "diff3"
+		}
+	case c.driver != "", slices.ContainsFunc(c.args, gitsOwn) && (!c.write || c.original == ""):
+		return errors.New("as git's merge driver: the line is `kubectl merge files --driver=%P %O %A %B`")
+	}
+	return nil
+}
+
 func twoSides(c *call) error {
+	if err := asDriver(c); err != nil {
+		return err
+	}
 	got := fmt.Sprintf("%d arguments", len(c.args))
 	switch len(c.args) {
 	case 2:

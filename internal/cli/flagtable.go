@@ -14,22 +14,22 @@ import (
 
 // options are the values of all flags. Each verb sets those of its rows.
 type options struct {
-	inputs                                                 inputFlags
-	original, policy, rules, saveRules, strategy, manager  string
-	schemas, live, recreate                                []string
-	validate, guard, dryRun, plan, record, shard, path, to string
-	overwrite, serverSide, force, preflight, partial       bool
-	output, template                                       string
-	managedFields, secrets, quiet, changed, interactive    bool
-	concurrency, logs                                      int
-	set                                                    setFlags
-	prune, yes, rollback, watch, infer, prepend, write     bool
-	pruneKinds, fromManagers, contexts                     []string
-	cascade, waits, fromSet                                string
-	timeout, patience                                      time.Duration
-	all, namespaces, fix, fromLive, create, windows, gone  bool
-	ofSecrets                                              bool
-	release, newFile                                       string
+	inputs                                                         inputFlags
+	original, policy, rules, saveRules, strategy, manager          string
+	schemas, live, recreate                                        []string
+	validate, guard, dryRun, plan, record, shard, path, driver, to string
+	overwrite, serverSide, force, preflight, partial               bool
+	output, template                                               string
+	managedFields, secrets, quiet, changed, interactive            bool
+	concurrency, logs                                              int
+	set                                                            setFlags
+	prune, yes, rollback, watch, infer, prepend, write             bool
+	pruneKinds, fromManagers, contexts                             []string
+	cascade, waits, fromSet                                        string
+	timeout, patience                                              time.Duration
+	all, namespaces, fix, fromLive, create, windows, gone          bool
+	ofSecrets                                                      bool
+	release, newFile                                               string
 }
 
 // defaultManager is the field manager of kubectl apply, so that each of the two tools treats the
@@ -274,8 +274,10 @@ var flagRows = []flagRow{
 		help: "file or folder that SOURCE and DEST are both derived from: makes the merge three-way"},
 	{verbs: "files", name: "infer", group: "apply", def: true, at: func(c *call) any { return &c.infer }, help: "infer the keys of lists that no schema knows"},
 	{verbs: "files", name: "prepend", group: "apply", at: func(c *call) any { return &c.prepend }, help: "put new list entries first rather than last"},
+	{verbs: "files", name: "driver", group: "apply", at: func(c *call) any { return &c.driver },
+		help: "be git's merge driver for the file `NAME`, %P: the arguments are %O %A %B, and the result is written into %A"},
 	{verbs: "files", name: "path", group: "apply", at: func(c *call) any { return &c.path },
-		help: "`NAME` of DEST in messages: %P in a merge driver, where DEST is a temporary file"},
+		help: "`NAME` of DEST in messages, where DEST is a temporary file"},
 	{verbs: "files", name: "write", group: "safety", short: "w", at: func(c *call) any { return &c.write }, help: "write the result into DEST rather than print it"},
 	{verbs: "replacements", name: "write", group: "safety", short: "w", at: func(c *call) any { return &c.write }, help: "write the result into INPUT rather than print it"},
 	{verbs: "disown", name: "write", group: "safety", short: "w", at: func(c *call) any { return &c.write }, help: "remove the fields from the files given with -f, too"},

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -32,6 +33,7 @@ const (
 	hungUp      = 129
 	interrupted = 130
 	terminated  = 143
+	undriven    = 255 // of git's merge driver: newer versions of git end the merge; a code up to 128 is a conflict, for which there are no markers
 )
 
 // Main runs one command line, without the program's name, and returns the exit code. An interrupt,
@@ -76,6 +78,9 @@ func MainAs(ctx context.Context, executable string, args []string, streams gener
 			return endings[by.signal]
 		}
 		return interrupted
+	}
+	if code == failed && slices.ContainsFunc(args, gitsOwn) {
+		return undriven
 	}
 	return code
 }

@@ -73,7 +73,7 @@ func newReplay(t *testing.T) *replay {
 		r.texts[filepath.Base(name)] = string(text)
 	}
 	r.git("init", "-q", "-b", "main", ".")
-	r.git("config", "merge.kubernetes.driver", "kubectl-merge files --policy=diff3 -w --path=%P --original=%O %B %A")
+	r.git("config", "merge.kubernetes.driver", "kubectl-merge files --driver=%P %O %A %B")
 	if err := os.WriteFile(filepath.Join(r.dir, ".git", "driven"), []byte("*.yaml merge=kubernetes\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
