@@ -44,11 +44,7 @@ func (m *merger) shape(named bool, t *merge.Type, sides ...any) *merge.Type {
 	return out
 }
 
-func isCollection(v any) bool {
-	_, isMap := v.(map[string]any)
-	_, isList := v.([]any)
-	return isMap || isList
-}
+func isCollection(v any) bool { return !merge.IsScalar(v) }
 
 // lacks: an entry has no value for a key, and none is assumed.
 func lacks(k merge.Key, entries []any) bool {

@@ -141,11 +141,7 @@ func same(a, b any) bool {
 		_, ok := b.(json.Number)
 		return ok && merge.Equal(a, b, nil)
 	}
-	switch b.(type) {
-	case map[string]any, []any:
-		return false
-	}
-	return a == b
+	return merge.IsScalar(b) && a == b
 }
 
 // change replaces a range of the text.

@@ -100,11 +100,7 @@ func alikeKinds(a, b any) bool {
 		_, ok := b.([]any)
 		return ok
 	}
-	switch b.(type) {
-	case map[string]any, []any:
-		return false
-	}
-	return true
+	return merge.IsScalar(b)
 }
 
 // common reports whether two mappings have a text or number in common.

@@ -62,7 +62,7 @@ func Expected(result any, changes []merge.Change, typ *merge.Type) any {
 	in := merge.NewFinder(result, typ)
 	var filled []merge.Change
 	for _, c := range changes {
-		if c.Op != merge.OpSet || isScalar(c.Old.Value) || isScalar(c.New.Value) {
+		if c.Op != merge.OpSet || merge.IsScalar(c.Old.Value) || merge.IsScalar(c.New.Value) {
 			continue
 		}
 		if made := in.CompleteAt(c.Path, c.New.Value); !merge.Identical(made, c.New.Value) {

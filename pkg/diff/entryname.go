@@ -51,11 +51,11 @@ func entryName(v any) string {
 		return name
 	}
 	for _, field := range names {
-		if m[field] == nil || !isScalar(m[field]) {
+		if m[field] == nil || !merge.IsScalar(m[field]) {
 			continue
 		}
 		name := plain(m[field])
-		if ns := m["namespace"]; ns != nil && isScalar(ns) {
+		if ns := m["namespace"]; ns != nil && merge.IsScalar(ns) {
 			name = plain(ns) + "/" + name
 		}
 		if effect, ok := m["effect"].(string); ok {
@@ -90,7 +90,7 @@ func namesIn(v any, at string, depth int) (out []string) {
 	for _, field := range slices.Sorted(maps.Keys(m)) {
 		place := at + "." + escape.Line(field)
 		switch e := m[field]; {
-		case isScalar(e) && (field == "name" || field == "container"):
+		case merge.IsScalar(e) && (field == "name" || field == "container"):
 			out = append(out, place+"="+plain(e))
 		case depth > 0:
 			out = append(out, namesIn(e, place, depth-1)...)

@@ -294,5 +294,5 @@ func keysWithin(has, typed []merge.KeyPart) bool {
 
 // typedAs reports whether the typed value matches: [port=80] may mean "80" as well as 80.
 func typedAs(typed, v any) bool {
-	return merge.Equal(typed, v, nil) || isScalar(v) && v != nil && fmt.Sprint(typed) == fmt.Sprint(v)
+	return merge.Equal(typed, v, nil) || merge.IsScalar(v) && v != nil && fmt.Sprint(typed) == fmt.Sprint(v)
 }

@@ -96,7 +96,7 @@ func settledKind(d merge.Disagreement) NoteKind {
 
 // hasNothing reports whether local is empty, so that live's value cannot differ from a part of it.
 func hasNothing(o merge.Opt) bool {
-	return o.Value == nil || !isScalar(o.Value) && !yamldoc.HasEntries(o.Value)
+	return o.Value == nil || !merge.IsScalar(o.Value) && !yamldoc.HasEntries(o.Value)
 }
 
 // undecided reports what stays though it is not in local, because it is unknown whether it

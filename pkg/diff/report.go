@@ -61,7 +61,7 @@ func (r Report) stored(p merge.Path, s sides) sides {
 
 // filled returns what the server makes of a value at that place of the result.
 func (r Report) filled(p merge.Path, o merge.Opt) merge.Opt {
-	if isScalar(o.Value) {
+	if merge.IsScalar(o.Value) {
 		return o
 	}
 	return merge.Some(r.Looked().looked.result.CompleteAt(p, o.Value))

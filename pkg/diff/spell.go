@@ -201,7 +201,7 @@ func (s sides) shownIn(n int) shown {
 	texts := beside(n, s.original, s.local, s.live)
 	v.texts.original, v.texts.local, v.texts.live = texts[0], texts[1], texts[2]
 	for _, o := range []merge.Opt{s.original, s.local, s.live} {
-		v.long = v.long || !fits(o, n) && (!isScalar(o.Value) || manyLines(merge.At[string](o.Value)))
+		v.long = v.long || !fits(o, n) && (!merge.IsScalar(o.Value) || manyLines(merge.At[string](o.Value)))
 	}
 	return v
 }

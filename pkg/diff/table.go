@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
 // wide is the terminal width from which a field's reason has room in its line.
@@ -118,7 +119,7 @@ func (r Row) cell(n int) string {
 	switch {
 	case !r.Result.Set:
 		return absent
-	case r.differ && !isScalar(r.Result.Value):
+	case r.differ && !merge.IsScalar(r.Result.Value):
 		return cut(summary(r.Result, n), n)
 	case r.differ:
 		return cut(beside(n, r.Result, r.Live, r.Local, r.Original)[0], n)

@@ -192,7 +192,7 @@ func (n Note) keep() string {
 		return "to keep it out: take it out of the local file"
 	case len(n.By) > 0:
 		return "to keep live's: write it in the local file in place of " + n.By.String()
-	case !n.Masked && isScalar(n.Live.Value) && !manyLines(merge.At[string](n.Live.Value)) && fits(n.Live, longestWritten):
+	case !n.Masked && merge.IsScalar(n.Live.Value) && !manyLines(merge.At[string](n.Live.Value)) && fits(n.Live, longestWritten):
 		return "to keep live's: write " + short(n.Live.Value, longestWritten) + " in the local file"
 	case !stated(n.Local):
 		return "to keep live's: write " + field + " in the local file as live has it"
@@ -204,14 +204,6 @@ func (n Note) keep() string {
 		return "to keep live's: make the same change of " + field + " in the local file"
 	}
 	return "to keep live's: make live's change of " + field + " in the local file in place of local's"
-}
-
-func isScalar(v any) bool {
-	switch v.(type) {
-	case map[string]any, []any:
-		return false
-	}
-	return true
 }
 
 // sidesOfFiles spells the values of a note under the names that a merge of files uses.

@@ -79,7 +79,7 @@ func (m *merger) filled(from made, s *cursor, a, v Opt) bool {
 	if !m.completes() || !v.Set || !s.fillable(a) {
 		return false
 	}
-	if a.Set && !isScalar(a.Value) && !s.field.unset(a.Value) && s.apart() { // the object around it need not be completed
+	if a.Set && !IsScalar(a.Value) && !s.field.unset(a.Value) && s.apart() { // the object around it need not be completed
 		return between(s.field, a, Some(Complete(a.Value, s.field.Type, true)), v)
 	}
 	c := m.made(from, s)
@@ -143,7 +143,7 @@ func (m *merger) made(from made, s *cursor) Opt {
 // does not fill into a stated value without parts. Nor does it where neither the field nor
 // a type around it has a default.
 func (s *cursor) fillable(a Opt) bool {
-	if a.Set && isScalar(a.Value) {
+	if a.Set && IsScalar(a.Value) {
 		return a.Value == nil || s.field.ZeroIsAbsent && isZero(a.Value, s.field.Type)
 	}
 	if a.Set || s.field.Default != nil || s.field.ZeroIsAbsent && s.field.Type != nil && s.field.Type.Kind == Object {

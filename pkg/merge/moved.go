@@ -12,7 +12,7 @@ func (m *merger) unknown(s *cursor, o Opt) bool {
 }
 
 // isRecorded reports whether v is a scalar that was not blanked.
-func isRecorded(v any) bool { return isScalar(v) && v != "" }
+func isRecorded(v any) bool { return IsScalar(v) && v != "" }
 
 // unknownOrigin reports whether neither the value that was applied nor the writer of live's is recorded.
 func (m *merger) unknownOrigin(s *cursor, o Opt) bool {

@@ -152,7 +152,7 @@ func likeSteps(e any, steps []Step) Step {
 
 // sameKey compares a key's value with what a user may have typed for it.
 func sameKey(a, b any) bool {
-	return equalScalars(a, b, nil) || isScalar(a) && isScalar(b) && a != nil && b != nil && plain(a) == plain(b)
+	return equalScalars(a, b, nil) || IsScalar(a) && IsScalar(b) && a != nil && b != nil && plain(a) == plain(b)
 }
 
 func plain(v any) string {

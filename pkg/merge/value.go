@@ -64,7 +64,7 @@ func equalScalars(a, b any, typ *Type) bool {
 			return true
 		}
 	}
-	if typ != nil && typ.Same != nil && isScalar(a) && isScalar(b) {
+	if typ != nil && typ.Same != nil && IsScalar(a) && IsScalar(b) {
 		return typ.Same(a, b)
 	}
 	return false
@@ -76,7 +76,7 @@ func equalOpt(a, b Opt, f Field) bool {
 	switch {
 	case a.Set && b.Set:
 		return Equal(a.Value, b.Value, f.Type) ||
-			f.ZeroIsAbsent && isZero(a.Value, f.Type) && isZero(b.Value, f.Type) && isScalar(a.Value) == isScalar(b.Value)
+			f.ZeroIsAbsent && isZero(a.Value, f.Type) && isZero(b.Value, f.Type) && IsScalar(a.Value) == IsScalar(b.Value)
 	case a.Set:
 		return f.ZeroIsAbsent && isZero(a.Value, f.Type)
 	case b.Set:
@@ -112,7 +112,8 @@ func isZero(v any, typ *Type) bool {
 	return false
 }
 
-func isScalar(v any) bool {
+// IsScalar reports whether v is neither an object or map nor a list; null is a scalar.
+func IsScalar(v any) bool {
 	switch v.(type) {
 	case map[string]any, []any:
 		return false
@@ -253,7 +254,7 @@ func shared(a, b any) bool {
 		b, ok := b.([]any)
 		return ok && len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 	}
-	return isScalar(b) && a == b
+	return IsScalar(b) && a == b
 }
 
 // Identical reports whether a and b are the same JSON value to the letter: absence differs
