@@ -58,7 +58,7 @@ var arrows = map[string][]string{
 	"internal/strategic":  {"pkg/strategy"},
 	"internal/apply":      {"pkg/lastapplied", "internal/ownership", "internal/patch", "pkg/merge", "internal/object", "internal/redact", "pkg/schema", "pkg/strategy"},
 	"pkg/strategy":        {"pkg/lastapplied", "pkg/merge", "internal/ownership", "pkg/schema", "internal/suggest"},
-	"internal/ownership":  {"pkg/lastapplied", "pkg/merge", "pkg/schema"},
+	"internal/ownership":  {"pkg/lastapplied", "pkg/merge", "pkg/schema", "internal/suggest"},
 	"pkg/schema":          {"internal/linemerge", "pkg/merge", "internal/redact", "pkg/schema/internal/typename", "internal/suggest", "internal/yamldoc"},
 	"internal/redact":     {"pkg/merge"},
 	"pkg/diff":            {"internal/escape", "internal/linediff", "internal/linemerge", "pkg/lastapplied", "pkg/merge", "internal/redact", "internal/yamldoc"},

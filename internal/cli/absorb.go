@@ -186,7 +186,7 @@ func (a *absorbing) take(ctx context.Context) error {
 	for _, item := range s.Items {
 		managers.Look(item.Planned.Live)
 	}
-	managers.Missing(func(name, text string) { a.note("--manager="+name, text) })
+	managers.Missing(func(name, text string, _ bool) { a.note("--manager="+name, text) })
 	return errors.Join(append(errs, a.misspelt(ctx, s))...)
 }
 

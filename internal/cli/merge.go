@@ -48,6 +48,9 @@ func (c *call) merge(ctx context.Context) error {
 	r.note = notes.set()
 	s, err := c.open(ctx, r)
 	if err == nil {
+		err = c.misspelt(ctx, s)
+	}
+	if err == nil {
 		err = c.agreed(ctx, s, notes)
 	}
 	if err == nil {

@@ -105,7 +105,7 @@ func (v *call) migrate(ctx context.Context) error {
 	for _, i := range items {
 		managers.Look(i.Move.Live)
 	}
-	managers.Missing(func(name, text string) { v.note("--from="+name, text) })
+	managers.Missing(func(name, text string, _ bool) { v.note("--from="+name, text) })
 	return v.finishMigration(ctx, m, items)
 }
 

@@ -169,7 +169,7 @@ func (t *reporter) unused(p *apply.Planner) {
 		t.hint(diff.Note{Object: "--rules " + p.Rules.File, Kind: noteProblem, Message: escape.Line(r.Where()) + ": matched nothing in this run"})
 	}
 	if p.Original.Managers != nil {
-		p.Original.Managers.Missing(func(name, text string) {
+		p.Original.Managers.Missing(func(name, text string, _ bool) {
 			t.hint(diff.Note{Object: "--original=managed-fields=" + escape.Line(name), Kind: noteProblem, Message: escape.Line(text)})
 		})
 	}

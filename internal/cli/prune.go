@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
 	"github.com/kubectl-merge/kubectl-merge/internal/prune"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/internal/suggest"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
@@ -148,20 +150,29 @@ func (c *call) recreation(planned []string) (run.Recreation, error) {
 // neverRecreated returns the error of kinds whose objects are never deleted; nil if there are none.
 func neverRecreated(kinds []string) error {
 	for _, name := range kinds {
-		if slices.ContainsFunc(cluster.Holding, func(r cluster.Resource) bool { return run.IsKind(r, name) }) {
+		if hasKind(cluster.Holding, name) {
 			return fmt.Errorf("--recreate=%s: objects of this kind are never deleted to be created again: what they hold would be lost: set the field back to what the cluster has", name)
 		}
 	}
 	return nil
 }
 
+// builtin returns the kinds that are known without a server.
+func builtin() []cluster.Resource {
+	return each(schema.BuiltinKinds(), func(k schema.Kind) cluster.Resource {
+		return cluster.Resource{Group: k.Group, Kind: k.Kind, Plural: k.Resource}
+	})
+}
+
+// hasKind reports whether one of kinds has a name.
+func hasKind(kinds []cluster.Resource, name string) bool {
+	return slices.ContainsFunc(kinds, func(r cluster.Resource) bool { return run.IsKind(r, name) })
+}
+
 // inFull returns the name of a kind in full if it is a short name of the server's. Offline, api is
 // nil, no short name is known.
 func inFull(ctx context.Context, api *cluster.Cluster, kind string) string {
-	builtin := slices.ContainsFunc(schema.BuiltinKinds(), func(k schema.Kind) bool {
-		return run.IsKind(cluster.Resource{Group: k.Group, Kind: k.Kind, Plural: k.Resource}, kind)
-	})
-	if api == nil || builtin {
+	if api == nil || hasKind(builtin(), kind) {
 		return kind
 	}
 	if r, ok := api.Word(ctx, kind); ok {
@@ -170,12 +181,39 @@ func inFull(ctx context.Context, api *cluster.Cluster, kind string) string {
 	return kind
 }
 
-// unusedKinds notes the kinds of which the input has no object.
+// unusedKinds notes the kinds of which the input has no object. Where nothing is planned, an error says why.
 func (c *call) unusedKinds(p *run.Plan, note noteFunc) {
+	has := each(p.Items, func(i *run.Item) cluster.Resource { return i.Target.Resource })
+	kinds := slices.Sorted(slices.Values(each(has, func(r cluster.Resource) string { return r.Kind })))
 	for _, name := range p.Recreate.Kinds[:len(c.recreate)] {
-		if !slices.ContainsFunc(p.Items, func(i *run.Item) bool { return run.IsKind(i.Target.Resource, name) }) {
-			kinds := slices.Sorted(slices.Values(each(p.Items, func(i *run.Item) string { return i.Target.Resource.Kind })))
+		if len(has) > 0 && !hasKind(has, name) {
 			note("--recreate="+name, "no object of the input is of this kind: it has "+listed(slices.Compact(kinds)))
 		}
 	}
+}
+
+// misspelt returns errors for kinds of --recreate that do not exist, and for managers of --original that no
+// object has, where one has a manager of nearly that name. Offline, only a kind that is nearly a known one is
+// an error: a cluster may have others.
+func (c *call) misspelt(ctx context.Context, s *session) error {
+	var errs []error
+	known := append(builtin(), each(s.Items, func(i *run.Item) cluster.Resource { return i.Target.Resource })...)
+	names := each(known, func(r cluster.Resource) string { return r.Kind })
+	for _, name := range s.Recreate.Kinds[:len(c.recreate)] {
+		served, hint := false, suggest.Hint(name, names)
+		if s.api != nil {
+			_, served = s.api.Word(ctx, name)
+		}
+		if !served && !hasKind(known, name) && (s.api != nil || hint != "") {
+			errs = append(errs, fmt.Errorf("--recreate=%s: there is no such kind%s", name, cmp.Or(hint, ": correct it, or take it out")))
+		}
+	}
+	if m := s.Planner.Original.Managers; m != nil {
+		m.Missing(func(name, text string, near bool) {
+			if near {
+				errs = append(errs, fmt.Errorf("--original=managed-fields=%s: %s", name, text))
+			}
+		})
+	}
+	return mark("usage", errors.Join(errs...))
 }

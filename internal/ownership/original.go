@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/suggest"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -56,14 +57,17 @@ func (m *Managers) Look(live map[string]any) {
 	}
 }
 
-// Missing passes on each name that no object has, and a text about it that names those found. Where no
-// object has been looked at, none is missing.
-func (m *Managers) Missing(note func(name, text string)) {
+// Missing passes on each name that no object has, a text about it that names those found, and whether one
+// of them is nearly that name: it is then probably misspelt, else perhaps taken over before. Where no object
+// has been looked at, none is missing.
+func (m *Managers) Missing(report func(name, text string, near bool)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	found := slices.Sorted(maps.Keys(m.found))
 	for _, name := range m.Names {
 		if m.found != nil && !m.found[name] {
-			note(name, "no object of the input has fields of this manager; there are: "+strings.Join(slices.Sorted(maps.Keys(m.found)), ", "))
+			hint := suggest.Hint(name, found)
+			report(name, "no object of the input has fields of this manager; there are: "+strings.Join(found, ", ")+hint, hint != "")
 		}
 	}
 }
