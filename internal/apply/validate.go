@@ -36,6 +36,9 @@ func (p *Planner) validate(out *Planned) error {
 		if schema.IsDirective(path[len(path)-1].Name) {
 			return fmt.Errorf("%s is a directive of a strategic merge patch%s: merge the patch into a file (kubectl merge files PATCH FILE -w), and apply that", path, p.Place(out.Object, path))
 		}
+		if path.String() == "sops" && strings.HasPrefix(merge.At[string](out.Value, "sops", "mac"), "ENC[") { // what is encrypted has no type
+			return &Unfit{path, true, "is encrypted by SOPS: sops -d FILE | kubectl merge -f -" + p.Place(out.Object, path)}
+		}
 	}
 	if p.Validate == Ignore {
 		return nil

@@ -175,7 +175,7 @@ func (s *session) checkCluster(ctx context.Context, want plandoc.Cluster) error 
 	case err != nil:
 		return err
 	case want.Offline:
-		return errors.New("was made from saved objects, and so is bound to no cluster: make it with kubectl merge diff -o plan, without --live")
+		return errors.New("was made from saved objects (--live), and so is bound to no cluster: make it again with kubectl merge diff -o plan, without --live")
 	case is == plandoc.Cluster{}:
 		return errors.New("is bound to the UID of a cluster, and you cannot read this one's: ask for permission to get the namespace kube-system")
 	case is != want:

@@ -31,9 +31,10 @@ func Parse(name string, text []byte) (*Document, error) {
 
 // decoder reads one document.
 type decoder struct {
-	name   string
-	reader yamldoc.Reader
-	err    error // the first one
+	name    string
+	reader  yamldoc.Reader
+	offline bool  // saved objects, which need not have a uid
+	err     error // the first one
 }
 
 // document reads a text in parts, if it has the layout of Writer: the tree of a whole document
@@ -158,7 +159,7 @@ func (d *decoder) part(text []byte, line int) (Item, error) {
 	}
 	var item Item
 	d.err = nil
-	at := fieldsAt{d, doc, merge.Path{{Kind: merge.IndexStep}}, nil}
+	at := fieldsAt{d, doc, merge.Path{{Kind: merge.IndexStep}}, nil, nil}
 	at.read(list[0], item.read)
 	return item, d.err
 }
@@ -168,6 +169,9 @@ func (i *Item) read(c codec) {
 	at := c.(fieldsAt)
 	i.Line = at.doc.LineOf(at.path)
 	i.head(c)
+	if i.UID == "" && !at.offline && (i.Action == apply.Change || i.Action == apply.Delete) {
+		c.bad("", "must have the uid of the object: without it the plan would be bound to none")
+	}
 	c.texts("notes", &i.Notes)
 	i.tail(c)
 }
@@ -206,15 +210,17 @@ func (d *decoder) top(text []byte, objects bool) (*Document, error) {
 		return nil, fmt.Errorf("%s: line %d: apiVersion: must be %s: another version of kubectl merge has written it, and reads it", d.name, at.LineOf(merge.Path{merge.Named("apiVersion")}), APIVersion)
 	}
 	doc := &Document{}
-	fieldsAt{d, at, nil, nil}.read(m, func(c codec) {
+	top := fieldsAt{d, at, nil, nil, nil}
+	top.read(m, func(c codec) {
 		doc.fields(c)
+		d.offline = doc.Cluster.Offline
 		optional(c, "summary", &doc.Summary, (*Summary).fields)
 		if objects {
 			each(c, "objects", &doc.Items, (*Item).read)
 		}
-		if _, there := m["objects"]; objects && !there {
-			c.bad("objects", "must be a list")
-		}
 	})
+	if _, there := m["objects"]; objects && !there {
+		top.bad("objects", "must be a list")
+	}
 	return doc, d.err
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/suggest"
 	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -15,9 +16,10 @@ import (
 // removed, so the fields left at the end are unknown ones. The first error is in the decoder.
 type fieldsAt struct {
 	*decoder
-	doc  *yamldoc.Document
-	path merge.Path
-	left map[string]any
+	doc   *yamldoc.Document
+	path  merge.Path
+	left  map[string]any
+	asked map[string]bool // the names of fields that it can have
 }
 
 // read passes v, which must be a mapping, to fields, and finds fields that these do not know.
@@ -27,11 +29,20 @@ func (f fieldsAt) read(v any, fields func(codec)) {
 		f.bad("", "must be a mapping")
 		return
 	}
-	f.left = maps.Clone(m)
+	f.left, f.asked = maps.Clone(m), map[string]bool{}
 	fields(f)
 	if len(f.left) > 0 {
-		f.bad(slices.Sorted(maps.Keys(f.left))[0], "is no field of a plan")
+		unknown := slices.Sorted(maps.Keys(f.left))[0]
+		f.bad(unknown, "is no field of a plan"+meant(unknown, slices.Sorted(maps.Keys(f.asked))))
 	}
+}
+
+// meant asks, in parentheses, for the one of names that was probably meant; "" where none is near.
+func meant(name string, names []string) string {
+	if near := suggest.Name(name, names); near != "" {
+		return " (did you mean " + near + "?)"
+	}
+	return ""
 }
 
 // at returns the place one step further.
@@ -60,6 +71,7 @@ func (f fieldsAt) bad(name, problem string) {
 }
 
 func (f fieldsAt) take(name string) (any, bool) {
+	f.asked[name] = true
 	v, ok := f.left[name]
 	delete(f.left, name)
 	return v, ok

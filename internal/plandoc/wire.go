@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -120,7 +121,8 @@ func (s *Summary) fields(c codec) {
 func (i *Item) head(c codec) {
 	c.textField("action", string(i.Action), func(s string) string {
 		i.Action = apply.Action(s)
-		return unless(slices.Contains(actions, i.Action), fmt.Sprintf("must be one of %v", actions))
+		names := strings.Fields(strings.Trim(fmt.Sprint(actions), "[]"))
+		return unless(slices.Contains(actions, i.Action), "must be one of "+strings.Join(names, ", ")+meant(s, names))
 	})
 	codeText(c, "apiVersion", &i.APIVersion)
 	codeText(c, "kind", &i.Kind)
@@ -130,11 +132,8 @@ func (i *Item) head(c codec) {
 	codeText(c, "resourceVersion", &i.ResourceVersion)
 	codeText(c, "impact", &i.Impact)
 	codeText(c, "reason", &i.Reason)
-	switch {
-	case i.APIVersion == "" || i.Kind == "" || i.Name == "":
+	if i.APIVersion == "" || i.Kind == "" || i.Name == "" {
 		c.bad("", "must have apiVersion, kind and name")
-	case (i.Action == apply.Change || i.Action == apply.Delete) && i.UID == "":
-		c.bad("", "must have the uid of the object: without it the plan would be bound to none")
 	}
 }
 

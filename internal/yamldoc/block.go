@@ -1,5 +1,10 @@
 package yamldoc
 
+import (
+	"slices"
+	"strings"
+)
+
 // parseValue reads what stands on this line behind a colon, or behind --- with parent
 // -1: a scalar, an alias, a flow collection, or properties of something below.
 func (p *parser) parseValue(parent int) (*node, error) {
@@ -23,7 +28,11 @@ func (p *parser) parseValue(parent int) (*node, error) {
 	case p.colon() && p.lineStart > start:
 		return nil, p.fail(p.pos, "indented deeper than the line before, which has a value: begin both in the same column")
 	case p.colon():
-		return nil, p.fail(p.pos, "a second \": \" on one line; quote the value")
+		problem := "a second \": \" on one line; quote the value"
+		if word, _, _ := strings.Cut(p.src[p.lineStart:], ": "); slices.Contains([]string{"note", "warning", "error"}, word) { // 2>&1
+			problem += "; if it is a message of kubectl merge, redirect stdout alone"
+		}
+		return nil, p.fail(p.pos, "%s", problem)
 	}
 	return n, nil
 }
