@@ -21,7 +21,7 @@ func (e *env) connect() (*cluster.Cluster, error) {
 	}
 	api, err := cluster.New(e.flags, e.warnings)
 	if err == nil {
-		api.Values = e.secretValues()
+		api.Values, api.Saved = e.secretValues(), e.ran != nil && e.ran.cmd.Flags().Lookup("live") != nil
 	}
 	if err == nil && e.flags.CacheDir != nil {
 		api.CacheSchemas(*e.flags.CacheDir)

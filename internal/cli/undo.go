@@ -177,6 +177,9 @@ func (u *undoing) open(ctx context.Context, mode dryRun) (*session, *undo.Undo, 
 		job.Progress = func(phase run.Phase, done, total int) { s.line.Note(string(phase), done, total) }
 	}
 	if err := s.checkCluster(ctx, u.doc.Cluster); err != nil {
+		if down, ok := errors.AsType[*cluster.Unreachable](err); ok {
+			return nil, nil, down // no fault of the record
+		}
 		return nil, nil, &exit{Code: conflicted, Err: fmt.Errorf("the record %w: nothing was written", err)}
 	}
 	api.Refresh(ctx) // with outdated discovery, an object of an upgraded kind seems to be gone

@@ -41,6 +41,8 @@ type Cluster struct {
 	// Values collects the values of the Secrets that are read; may be nil.
 	Values *redact.Values
 
+	Saved bool // the command could read saved objects (--live) instead: errors say so
+
 	client      *rest.RESTClient
 	host        string
 	identity    string        // of the server, as far as known from the configuration; see identity

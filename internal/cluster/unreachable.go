@@ -64,13 +64,21 @@ func (c *Cluster) unreachable(err error) error {
 	case strings.Contains(err.Error(), "getting credentials: "):
 		_, why, _ := strings.Cut(err.Error(), "getting credentials: ")
 		why, _, _ = strings.Cut(why, "\n")
+		if helper, _, failed := strings.Cut(strings.TrimPrefix(why, "exec: executable "), " failed with exit code "); failed {
+			return &Unreachable{Setup: true, Text: fmt.Sprintf("server %s: no credentials: the helper %q of your kubeconfig failed (its own message is above): log in with it, or choose a user with --user or --context", host, helper)}
+		}
 		return &Unreachable{Setup: true, Text: fmt.Sprintf("server %s: no credentials: %s: install the plugin that your kubeconfig names, or choose a user with --user or --context", host, why)}
 	case errors.As(err, new(x509.UnknownAuthorityError)):
 		return &Unreachable{Lost: true, Setup: true, Text: fmt.Sprintf("server %s: its certificate is not signed by the authority that your kubeconfig trusts: check the server and certificate-authority there, or choose another with --context", host)}
-	case errors.Is(err, syscall.ECONNREFUSED) && host == withoutConfig:
-		return &Unreachable{Setup: true, Text: fmt.Sprintf("the connection to the server %s was refused - did you specify the right host or port? (no kubeconfig names a server: --kubeconfig, --context and --server choose it; merge and diff work without one, with --live FILE)", host)}
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return &Unreachable{Text: fmt.Sprintf("the connection to the server %s was refused - did you specify the right host or port? (--kubeconfig, --context and --server choose it; merge and diff work without one, with --live FILE)", host)}
+		none, offline := "", ""
+		if host == withoutConfig {
+			none = "no kubeconfig names a server: "
+		}
+		if c.Saved {
+			offline = "; merge and diff work without one, with --live FILE"
+		}
+		return &Unreachable{Setup: none != "", Text: fmt.Sprintf("the connection to the server %s was refused - did you specify the right host or port? (%s--kubeconfig, --context and --server choose it%s)", host, none, offline)}
 	case errors.As(err, new(*net.DNSError)):
 		return &Unreachable{Text: fmt.Sprintf("server %s: its name cannot be resolved: check the server in your kubeconfig, and the network", host)}
 	case timedOut(err):
