@@ -59,7 +59,7 @@ func (v *disownVerb) run(ctx context.Context) error {
 
 // parse splits the arguments into those that name objects, none if -f is given, and the fields.
 func (v *disownVerb) parse(args []string) (names []string, err error) {
-	fields := args
+	names, fields := namesAndFields(args)
 	if !v.inputs.given() && len(args) > 0 {
 		n := 1 // TYPE/NAME, or a TYPE with -l
 		if !strings.Contains(args[0], "/") && v.inputs.Selector == "" {
@@ -72,6 +72,8 @@ func (v *disownVerb) parse(args []string) (names []string, err error) {
 		return nil, errors.New("-w: takes fields out of files: name them with -f")
 	case v.write && (v.inputs.Kustomize != "" || slices.Contains(v.inputs.Files, "-")):
 		return nil, errors.New("-w: can write neither standard input nor what kustomize built: give files with -f")
+	case len(fields) == 0 && len(args) == 2 && strings.Contains(args[1], ".") && !strings.Contains(args[0], "/"):
+		return nil, fmt.Errorf("%q is no TYPE/NAME: an object is named with its type, as deployment/%s", args[0], args[0])
 	case len(fields) == 0:
 		return nil, errors.New("no field is named: name those to give up behind -f FILE or TYPE/NAME, as spec.replicas or 'spec.template.spec.containers[name=web].image'")
 	}

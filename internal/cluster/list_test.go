@@ -206,6 +206,7 @@ func TestQuery(t *testing.T) {
 		{"by labels", Query{Args: []string{"pods"}, Selector: "app=web", Namespace: "prod"}, "pod/a! pod/b!", ""},
 		{"both", Query{Args: []string{"pods"}, Selector: "app=web", All: true, Namespace: "prod"}, "", "give one of --all and -l"},
 		{"no such type", Query{Args: []string{"gadgets"}, All: true}, "", `the server doesn't have a resource type "gadgets"`},
+		{"a name alone", Query{Args: []string{"web1"}}, "", `"web1": an object is named with its type, as deployment/web1`},
 		{"no such type by name", Query{Args: []string{"gadgets/a"}}, "", `the server doesn't have a resource type "gadgets"`},
 		{"a list that is refused", Query{Args: []string{"deployments"}, All: true, Namespace: "prod"}, "", "deployments: "},
 	} {

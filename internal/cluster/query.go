@@ -51,7 +51,7 @@ func (c *Cluster) Query(ctx context.Context, flags resource.RESTClientGetter, q 
 	}
 	infos, err := q.builder(flags).LabelSelectorParam(q.Selector).SelectAllParam(q.All).ResourceTypeOrNameArgs(false, q.Args...).Do().Infos()
 	if err != nil {
-		return nil, c.notFound(ctx, err)
+		return nil, c.notFound(ctx, q, err)
 	}
 	found := make([]Found, 0, len(infos))
 	for _, info := range infos {
@@ -124,11 +124,15 @@ func (c *Cluster) selected(ctx context.Context, flags resource.RESTClientGetter,
 // noType matches kubectl's report of a type that the server does not have.
 var noType = regexp.MustCompile(`doesn't have a resource type "([^"]*)"`)
 
-// notFound returns the error of a query, with the type that was probably meant if the server has none of that name.
-func (c *Cluster) notFound(ctx context.Context, err error) error {
+// notFound returns the error of a query, with the type that was probably meant if the server has none of that
+// name, or how an object is named if the argument is perhaps the name of one.
+func (c *Cluster) notFound(ctx context.Context, q Query, err error) error {
 	m := noType.FindStringSubmatch(err.Error())
 	if err = c.explain(err, Target{}, "find"); m == nil {
 		return err
+	}
+	if len(q.Args) == 1 && q.Args[0] == m[1] && q.Selector == "" && !q.All {
+		err = fmt.Errorf("%w: an object is named with its type, as deployment/%s", err, m[1])
 	}
 	return fmt.Errorf("%w%s", err, suggest.Hint(m[1], c.words(ctx)))
 }
@@ -139,7 +143,7 @@ func (c *Cluster) types(ctx context.Context, flags resource.RESTClientGetter, q 
 	for name := range strings.SplitSeq(q.builder(flags).ReplaceAliases(q.Args[0]), ",") {
 		infos, err := q.builder(flags).ResourceTypeOrNameArgs(false, name+"/any").Do().Infos()
 		if err != nil {
-			return nil, c.notFound(ctx, err)
+			return nil, c.notFound(ctx, q, err)
 		}
 		for _, info := range infos {
 			r, err := c.mapped(ctx, info.Mapping)

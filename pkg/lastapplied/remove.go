@@ -61,13 +61,17 @@ func (h holder) find(rest merge.Path) (v any, to merge.Step, err error) {
 		return h.entry(rest)
 	}
 	v, ok := h.fields[rest[0].Name]
+	near := suggestFields(h.at, h.fields, rest[0].Name)
 	switch {
 	case ok:
 		return v, rest[0], nil
-	case h.typ != nil && h.typ.Kind == merge.Object && h.typ.Fields[rest[0].Name].Type != nil: // the field exists in the type
+	case h.typ == nil || h.typ.Kind != merge.Object:
+	case h.typ.Fields[rest[0].Name].Type != nil: // the field exists in the type
 		return nil, to, fmt.Errorf(notThere+": it has been given up, or was never applied", h.at.Child(rest[0]))
+	case len(near) == 0 && !h.typ.Open:
+		return nil, to, fmt.Errorf(notThere+": the kind has no such field", h.at.Child(rest[0]))
 	}
-	return nil, to, missing(h.at, rest[0], suggestFields(h.at, h.fields, rest[0].Name))
+	return nil, to, missing(h.at, rest[0], near)
 }
 
 func (h holder) entry(rest merge.Path) (v any, to merge.Step, err error) {
@@ -98,16 +102,12 @@ func missing(at merge.Path, step merge.Step, near []string) error {
 // suggestions is the maximum number of names in an error.
 const suggestions = 5
 
-// suggestFields lists the fields that are spelled most like name, else those that exist.
-func suggestFields(at merge.Path, m map[string]any, name string) []string {
-	all := slices.Sorted(maps.Keys(m))
-	near := slices.DeleteFunc(slices.Clone(all), func(k string) bool { return suggest.Edits(k, name) > suggest.Most(name) })
-	if len(near) > 0 {
-		all = near
-	}
-	var out []string
-	for _, k := range all {
-		out = append(out, at.Child(merge.Named(k)).String())
+// suggestFields lists the fields that are spelled most like name.
+func suggestFields(at merge.Path, m map[string]any, name string) (out []string) {
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		if suggest.Edits(k, name) <= suggest.Most(name) {
+			out = append(out, at.Child(merge.Named(k)).String())
+		}
 	}
 	return out[:min(len(out), suggestions)]
 }
