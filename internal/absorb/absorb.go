@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -37,6 +38,7 @@ type Value struct {
 	live  merge.Opt // live's value, without what the server has filled in; not set: the file loses its value
 	whole any       // with it
 	file  string    // that takes it; "": the object's
+	why   string    // the reason that no file of a kustomization has taken it for yet
 }
 
 // Object is an object of a file, with its differences.
@@ -44,11 +46,11 @@ type Object struct {
 	object.Object
 	Values []*Value
 
-	typ     *merge.Type
-	live    map[string]any // for the order of new entries, and for empty values
-	plan    *run.Plan
-	item    *run.Item // nil: a new one
-	applier string
+	typ  *merge.Type
+	live map[string]any // for the order of new entries, and for empty values
+
+	// compare compares another form of the object with live; nil for a new one.
+	compare func(context.Context, object.Object) ([]drift.Row, error)
 }
 
 // Chosen returns the values that the object's file takes.
@@ -67,7 +69,12 @@ func (c Choice) Take(ctx context.Context, p *run.Plan, item *run.Item) (*Object,
 	if err != nil {
 		return nil, err
 	}
-	o := &Object{Object: whole, typ: item.Planned.Type, live: item.Planned.Live, plan: p, item: item, applier: c.Applier}
+	o := &Object{Object: whole, typ: item.Planned.Type, live: item.Planned.Live}
+	o.compare = func(ctx context.Context, with object.Object) ([]drift.Row, error) {
+		item.Object = with
+		p.Replan(ctx, item)
+		return drift.Of(item, c.Applier), item.Err
+	}
 	everyone := ownership.Holders{Has: func(string, string) bool { return true }, Scaled: func(string) bool { return true }}
 	all, stated := merge.NewFinder(o.live, o.typ), merge.NewFinder(ownership.Original(o.live, everyone, o.typ), o.typ)
 	for _, row := range drift.Of(item, c.Applier) {
@@ -75,7 +82,7 @@ func (c Choice) Take(ctx context.Context, p *run.Plan, item *run.Item) (*Object,
 		v.Reason, o.Values = c.left(row, o), append(o.Values, v)
 		v.whole, v.live.Set = all.Lookup(row.Path)
 		v.live.Value = v.whole
-		if is, has := stated.Lookup(row.Path); has && v.Reason == "" && o.within(is, v) {
+		if is, has := stated.Lookup(row.Path); has && o.within(is, v) {
 			v.live.Value = is
 		}
 	}
@@ -89,7 +96,7 @@ func (c Choice) Take(ctx context.Context, p *run.Plan, item *run.Item) (*Object,
 		if err != nil {
 			return nil, err
 		}
-		rows, err := o.again(ctx, object.Object{Value: want, Origin: whole.Origin})
+		rows, err := o.compare(ctx, object.Object{Value: want, Origin: whole.Origin})
 		if err != nil {
 			return nil, err
 		}
@@ -110,33 +117,21 @@ func (o *Object) within(stated any, v *Value) bool {
 	return !slices.ContainsFunc(merge.Diff(stated, v.whole, o.typ.At(v.Path)), func(c merge.Change) bool { return c.Old.Set && c.New.Set })
 }
 
-// again compares another form of the object with live.
-func (o *Object) again(ctx context.Context, with object.Object) ([]drift.Row, error) {
-	o.item.Object = with
-	if o.plan.Replan(ctx, o.item); o.item.Err != nil {
-		return nil, o.item.Err
-	}
-	return drift.Of(o.item, o.applier), nil
-}
-
 // unfilled chooses what the server fills in beside the file as it was, and would not, or differently, beside the
 // chosen values: a default of the map that one of them is added to. It reports whether there is any. Of a Secret
 // there is none: stringData is another form of what it states.
 func (o *Object) unfilled(was, want map[string]any) (any bool) {
-	before, after := merge.Complete(was, o.typ, true), merge.Complete(want, o.typ, true)
+	before, after, stated := merge.Complete(was, o.typ, true), merge.Complete(want, o.typ, true), merge.NewFinder(want, o.typ)
 	for _, c := range merge.Diff(before, after, o.typ) {
-		n := 1
-		for ; n < len(c.Path); n++ { // to the first that the file does not state
-			if _, stated := merge.Lookup(want, c.Path[:n], o.typ); !stated {
-				break
-			}
+		n := stated.Reach(c.Path)
+		if n == len(c.Path) || redact.IsSecret(was) {
+			continue
 		}
-		p := c.Path[:n]
+		p := c.Path[:n+1] // to the first that the file does not state
 		is, there := merge.Lookup(o.live, p, o.typ)
 		old, _ := merge.Lookup(before, p, o.typ)
-		_, stated := merge.Lookup(want, p, o.typ)
 		known := slices.ContainsFunc(o.Values, func(v *Value) bool { return v.Path.Leads(p) || p.Leads(v.Path) })
-		if there && !stated && !known && !redact.IsSecret(was) && merge.Equal(is, old, o.typ.At(p)) {
+		if there && !known && merge.Equal(is, old, o.typ.At(p)) {
 			row := drift.Row{Object: o.Values[0].Row.Object, Drift: drift.Added, Path: p, Live: merge.Some(is)}
 			o.Values, any = append(o.Values, &Value{Row: row, of: o, live: row.Live, whole: is}), true
 		}
@@ -273,24 +268,22 @@ func (c Choice) Unused(objects []*Object) []merge.Path {
 // Summary returns in one line what the files take, and how much is left, by reason. Unless what is
 // left was named before, it says how to have it named.
 func Summary(objects []*Object, files int, written, named bool) string {
-	taken, of, left, why := 0, 0, 0, map[string]int{}
+	of, left, why := 0, 0, map[string]int{}
 	for _, o := range objects {
-		if n := len(o.Chosen()); n > 0 {
-			taken, of = taken+n, of+1
+		if len(o.Chosen()) > 0 {
+			of++
 		}
 		for _, v := range o.Values {
 			reason := v.Reason
 			if strings.HasPrefix(reason, "has ") { // with all places
 				reason, _, _ = strings.Cut(reason, ": ")
 			}
-			if reason != "" {
-				why[reason]++
-				left++
-			}
+			why[reason]++
 		}
+		left += len(o.Values) - len(o.Chosen())
 	}
 	text := diff.Count(len(objects), "object", "objects") + " compared: live has nothing that the file does not have"
-	switch {
+	switch taken := why[""]; {
 	case taken > 0:
 		verb, hint := "written", ""
 		if !written {
@@ -303,12 +296,9 @@ func Summary(objects []*Object, files int, written, named bool) string {
 	if left == 0 {
 		return text
 	}
-	var parts []string
-	for reason, n := range why {
-		parts = append(parts, fmt.Sprintf("%d %s", n, reason))
-	}
-	slices.Sort(parts)
-	text += fmt.Sprintf("; %d left: %s", left, strings.Join(parts, ", "))
+	delete(why, "")
+	order := slices.SortedFunc(maps.Keys(why), func(a, b string) int { return cmp.Or(why[a]-why[b], cmp.Compare(a, b)) })
+	text += fmt.Sprintf("; %d left: %s", left, diff.Counts(why, order))
 	if !named {
 		text += "; -v=1 names them"
 	}

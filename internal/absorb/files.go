@@ -27,7 +27,7 @@ func (c Choice) Edits(ctx context.Context, in source.Inputs, objects []*Object) 
 	if in.Kustomize != "" {
 		return inKustomization(ctx, in.Kustomize, objects)
 	}
-	taking := slices.DeleteFunc(slices.Clone(objects), func(o *Object) bool { return o.item == nil || len(o.Chosen()) == 0 })
+	taking := slices.DeleteFunc(slices.Clone(objects), func(o *Object) bool { return o.compare == nil || len(o.Chosen()) == 0 })
 	var stated []object.Object
 	for _, o := range taking {
 		stated = append(stated, o.Object)
@@ -96,7 +96,7 @@ func (c Choice) member(ctx context.Context, p *run.Plan, item *run.Item) (*Objec
 func (c Choice) withNew(all []*files.Edited, objects []*Object) ([]*files.Edited, error) {
 	var add []yamldoc.Addition
 	for _, o := range objects {
-		if len(o.Chosen()) > 0 && o.item == nil {
+		if len(o.Chosen()) > 0 && o.compare == nil {
 			empty, _ := yamldoc.Parse(nil)
 			text, err := empty.Documents()[0].Edit(yamldoc.Edit{Want: o.Value, Type: o.typ})
 			if err != nil {
@@ -115,9 +115,6 @@ func (c Choice) withNew(all []*files.Edited, objects []*Object) ([]*files.Edited
 			return nil, err
 		}
 		at, all = len(all), append(all, &files.Edited{Name: c.File, Old: text, Now: text})
-	}
-	if len(all[at].Now) == 0 {
-		all[at].Now, add = add[0].Text, add[1:]
 	}
 	f, err := yamldoc.Parse(all[at].Now)
 	if err != nil {

@@ -21,13 +21,13 @@ import (
 // differs in chosen values alone, and nothing that others build of it does.
 type kustomization struct {
 	*source.Sources
-	named       string // the folder, as the user has named it
-	others      []*source.Sources
-	built       map[*source.Sources][]byte // what is built of others, of the files as they are
-	read, texts map[string][]byte          // files, as they are, and as they are edited
-	hidden      map[string]bool            // those of which a diff does not recognize that they hold values of a Secret
-	now         []object.Object            // what is built of those
-	states      map[int]*Object            // objects that differ from live, by their document in now
+	named  string // the folder, as the user has named it
+	others []*source.Sources
+	built  map[*source.Sources][]byte // what is built of others, of the files as they are
+	files  map[string]*files.Edited   // by their names in Sources
+	texts  map[string][]byte          // of those, as they are edited
+	now    []object.Object            // what is built of these
+	states map[int]*Object            // objects that differ from live, by their document in now
 }
 
 // inKustomization computes the texts of the files that a kustomization is built of. A value that has no place
@@ -45,25 +45,22 @@ func inKustomization(ctx context.Context, folder string, objects []*Object) ([]*
 	if err := k.open(); err != nil {
 		return nil, fmt.Errorf("%s: %w", folder, err)
 	}
-	why := map[*Value]string{}
 	for again := true; again; { // what one value has no place for may be settled by another
 		again = false
 		for _, v := range all {
 			if v.file == "" {
-				why[v] = k.put(ctx, v)
-				again = again || why[v] == ""
+				v.why = k.put(ctx, v)
+				again = again || v.why == ""
 			}
 		}
 	}
 	for _, v := range all {
-		if v.file == "" {
-			v.Reason = why[v]
-		}
+		v.Reason = v.why
 	}
 	var edited []*files.Edited
 	for _, s := range k.Files {
-		if now := k.texts[s.Name]; !bytes.Equal(now, k.read[s.Name]) {
-			edited = append(edited, &files.Edited{Name: k.name(s.Name), Old: k.read[s.Name], Now: now, Hidden: s.Key == "secretGenerator" || k.hidden[s.Name]})
+		if e := k.files[s.Name]; e != nil && !bytes.Equal(e.Old, e.Now) {
+			edited = append(edited, e)
 		}
 	}
 	return edited, nil
@@ -80,17 +77,17 @@ func (k *kustomization) open() error {
 	}
 	k.Sources = source.SourcesOf(at)
 	repository, others := k.Others()
-	k.others, k.built, k.hidden, k.read = others, map[*source.Sources][]byte{}, map[string]bool{}, map[string][]byte{}
+	k.others, k.built, k.files, k.texts = others, map[*source.Sources][]byte{}, map[string]*files.Edited{}, map[string][]byte{}
 	for _, s := range k.Files {
 		if rel, err := filepath.Rel(repository, s.Name); err != nil || !filepath.IsLocal(rel) {
 			k.Distant = append(k.Distant, k.name(s.Name)+", which is in no folder of "+k.name(repository))
 			continue
 		}
-		if k.read[s.Name], err = source.ReadFile(s.Name); err != nil {
+		if k.texts[s.Name], err = source.ReadFile(s.Name); err != nil {
 			return err
 		}
+		k.files[s.Name] = &files.Edited{Name: k.name(s.Name), Old: k.texts[s.Name], Now: k.texts[s.Name], Hidden: s.Key == "secretGenerator"}
 	}
-	k.texts = maps.Clone(k.read)
 	k.now, err = k.build(k.texts)
 	return err
 }
@@ -111,12 +108,13 @@ func (k *kustomization) name(file string) string { return source.Relative(k.name
 func (k *kustomization) put(ctx context.Context, v *Value) string {
 	var tried []string
 	for all, n := k.places(v), 0; n < len(all); {
-		var found *proof
+		var found *place
 		var names []string
 		for rank := all[n].rank; n < len(all) && all[n].rank == rank; n++ {
-			if p, why := k.prove(ctx, all[n], v); why != "" {
-				tried = append(tried, all[n].title+": "+why)
-			} else if p != nil {
+			p := &all[n]
+			if why := k.prove(ctx, p, v); why != "" {
+				tried = append(tried, p.title+": "+why)
+			} else if slices.Contains(p.sets, v) {
 				found, names = p, append(names, p.title)
 			}
 		}
@@ -124,9 +122,10 @@ func (k *kustomization) put(ctx context.Context, v *Value) string {
 			return "has several places in " + k.named + ": edit one of them by hand: " + strings.Join(names, ", ")
 		}
 		if found != nil {
-			k.texts, k.now, k.hidden[found.file] = found.texts, found.now, k.hidden[found.file] || found.hidden
+			e := k.files[found.file]
+			e.Now, e.Hidden, k.texts[found.file], k.now = found.text, e.Hidden || found.hidden, found.text, found.now
 			for _, v := range found.sets {
-				v.file = k.name(found.file)
+				v.file, v.why = e.Name, ""
 			}
 			return ""
 		}
@@ -137,29 +136,20 @@ func (k *kustomization) put(ctx context.Context, v *Value) string {
 	return "has no place in " + k.named + ": " + strings.Join(tried, "; ")
 }
 
-// proof is an edit that sets chosen values, and nothing else.
-type proof struct {
-	place
-	texts map[string][]byte
-	now   []object.Object
-	sets  []*Value
-}
-
-// prove builds all with an edit. It returns the reason if the edit sets v, but cannot be made; nothing if
-// it does not set it.
-func (k *kustomization) prove(ctx context.Context, at place, v *Value) (*proof, string) {
-	p := &proof{place: at, texts: maps.Clone(k.texts)}
-	p.texts[at.file] = at.text
+// prove builds all with a place's text, and finds the values that are set then. It returns the reason if
+// v is set, but the edit cannot be made.
+func (k *kustomization) prove(ctx context.Context, p *place, v *Value) (why string) {
+	texts := maps.Clone(k.texts)
+	texts[p.file] = p.text
 	var err error
-	if p.now, err = k.build(p.texts); err != nil || len(p.now) != len(k.now) {
-		return nil, ""
+	if p.now, err = k.build(texts); err != nil || len(p.now) != len(k.now) {
+		return ""
 	}
-	why := ""
 	for i, b := range k.now {
 		a, o := p.now[i], k.states[b.Origin.Document]
 		switch {
 		case a.ID() != b.ID():
-			return nil, "the name has a hash of the content, so that it would be another object"
+			return "the name has a hash of the content, so that it would be another object"
 		case merge.Identical(a.Value, b.Value):
 		case o == nil:
 			why = "changes " + a.String() + ", too"
@@ -168,13 +158,13 @@ func (k *kustomization) prove(ctx context.Context, at place, v *Value) (*proof, 
 			p.sets, why = append(p.sets, sets...), cmp.Or(wrong, why)
 		}
 	}
-	if !slices.Contains(p.sets, v) {
-		return nil, ""
+	switch {
+	case !slices.Contains(p.sets, v):
+		return ""
+	case why == "":
+		return k.used(p.file, texts)
 	}
-	if why == "" {
-		why = k.used(p)
-	}
-	return p, why
+	return why
 }
 
 // sets returns the chosen values that an object has in another build, and the reason if it differs in
@@ -198,7 +188,7 @@ func (o *Object) sets(ctx context.Context, was, now object.Object) (sets []*Valu
 			return sets, "changes " + o.String() + ": " + c.Path.String() + ", too"
 		}
 	}
-	rows, err := o.again(ctx, now.InNamespace(o.Namespace()))
+	rows, err := o.compare(ctx, now.InNamespace(o.Namespace()))
 	if err != nil {
 		return sets, "cannot be merged then"
 	}
@@ -212,18 +202,18 @@ func (o *Object) sets(ctx context.Context, was, now object.Object) (sets []*Valu
 
 // used returns the reason why a file must not be edited: another kustomization builds something else
 // of it then.
-func (k *kustomization) used(p *proof) string {
+func (k *kustomization) used(file string, texts map[string][]byte) string {
 	var by []string
 	for _, other := range k.others {
 		switch name := k.name(other.Folder); {
-		case !other.Has(p.file):
+		case !other.Has(file):
 		case len(other.Distant) > 0:
 			by = append(by, name+", which has "+other.Distant[0])
 		default:
 			if k.built[other] == nil {
 				k.built[other], _ = source.Build(other.Folder, nil)
 			}
-			if now, err := source.Build(other.Folder, p.texts); err != nil || !bytes.Equal(k.built[other], now) {
+			if now, err := source.Build(other.Folder, texts); err != nil || !bytes.Equal(k.built[other], now) {
 				by = append(by, name)
 			}
 		}

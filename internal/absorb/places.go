@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/files"
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -20,6 +21,9 @@ type place struct {
 	text   []byte
 	hidden bool // it holds a value of a Secret that a diff does not recognize as such
 	rank
+
+	now  []object.Object // what is built with it
+	sets []*Value        // the chosen values that are set then
 }
 
 // rank orders places: the value that is built is that of the last that sets it.
@@ -36,12 +40,11 @@ const (
 	patches
 	otherPatches
 	resources
-	otherResources
 )
 
 // setters are the parts of a text that may set a value, by the names that lead there. Each returns the
-// part with the value; nil if it is not its own.
-var setters = map[bool]map[string]func(*seeker, map[string]any) any{
+// part with the value; nil if it is not its own, and an error if that is impossible.
+var setters = map[bool]map[string]func(*seeker, map[string]any) (any, error){
 	true: {
 		"images.-": (*seeker).image, "replicas.-": (*seeker).replicas, "labels.-.pairs": (*seeker).pair, "commonLabels": (*seeker).pair,
 		"commonAnnotations": (*seeker).pair, "configMapGenerator.-": (*seeker).generator, "secretGenerator.-": (*seeker).generator,
@@ -71,7 +74,7 @@ func (k *kustomization) places(v *Value) (found []place) {
 		case strings.HasSuffix(in.Key, "Generator"):
 			all = s.generated(string(text))
 		default:
-			all = slices.DeleteFunc(s.forms(text, resources), func(p place) bool { return p.class == otherResources })
+			all = s.forms(text, resources)
 		}
 		for _, p := range all {
 			if p.file, p.title, p.depth = in.Name, k.name(in.Name)+p.title, in.Depth; string(p.text) != string(text) {
@@ -114,7 +117,7 @@ func (s *seeker) forms(text []byte, as int) (all []place) {
 			case map[string]any:
 				s.rank = rank{class: as}
 				if set := setters[as == fields][strings.Join(at, ".")]; set != nil {
-					if part := set(s, v); part != nil {
+					if part, err := set(s, v); err == nil && part != nil {
 						form(part, place{rank: s.rank, hidden: len(at) == 1 && s.of.Kind() == "Secret"})
 					}
 				}
@@ -126,94 +129,72 @@ func (s *seeker) forms(text []byte, as int) (all []place) {
 
 // typeOf is the type of a document: a kustomization, a JSON patch, a List, or an object.
 func (s *seeker) typeOf(doc any, as int) *merge.Type {
-	_, isList := doc.([]any)
 	switch {
 	case as == fields:
 		return files.KustomizationType()
-	case isList:
-		return nil
 	case merge.At[[]any](doc, "items") != nil:
 		return files.ListType(s.of.typ)
 	}
 	return s.of.typ
 }
 
-// stated returns a part with the value at a path, or without it; nil if that is impossible.
-func (s *seeker) stated(part map[string]any, p merge.Path) any {
-	if out, err := s.of.set(part, p, s.live); err == nil {
-		return out
-	}
-	return nil
-}
-
 // object returns a resource or a patch with the value. A patch that does not state what live has lost
-// takes it out.
-func (s *seeker) object(doc map[string]any) any {
-	if merge.At[string](doc, "kind") != s.of.Kind() {
-		return nil
+// takes it out, and one of another name may be for the object all the same.
+func (s *seeker) object(doc map[string]any) (any, error) {
+	named := strings.Contains(s.of.Name(), merge.At[string](doc, "metadata", "name"))
+	if merge.At[string](doc, "kind") != s.of.Kind() || !named && s.class == resources {
+		return nil, nil
 	}
-	if !strings.Contains(s.of.Name(), merge.At[string](doc, "metadata", "name")) {
-		s.class++
+	if !named {
+		s.class = otherPatches
 	}
 	p, _ := spelled(doc, s.Path, s.live)
-	there := false
-	for n := len(p); n > 0 && !there; n-- {
-		_, there = merge.Lookup(doc, p[:n], s.of.typ)
-		s.missing = len(p) - n
-	}
-	var want map[string]any
-	var err error
+	s.missing = len(p) - merge.NewFinder(doc, s.of.typ).Reach(p)
 	switch last := p[len(p)-1]; {
 	case s.live.Set || s.missing == 0 || s.Order != nil:
-		want, err = s.of.with(doc, []*Value{s.Value})
+		return s.of.with(doc, []*Value{s.Value})
 	case last.Kind == merge.FieldStep:
-		want, err = merge.Put(doc, s.Path, nil)
-	default:
-		want, err = merge.Put(doc, s.Path.Child(merge.Named("$patch")), "delete")
+		return merge.Put(doc, s.Path, nil)
 	}
-	if err != nil {
-		return nil
-	}
-	return want
+	return merge.Put(doc, s.Path.Child(merge.Named("$patch")), "delete")
 }
 
 // operation returns an operation of a JSON patch (RFC 6902) that sets the value. An index stands for
 // any entry: what it leads to is found by building.
-func (s *seeker) operation(op map[string]any) any {
+func (s *seeker) operation(op map[string]any) (any, error) {
 	steps := strings.Split(merge.At[string](op, "path"), "/")[1:]
 	if len(steps) > len(s.Path) {
-		return nil
+		return nil, nil
 	}
 	for n, name := range steps {
 		if step := s.Path[n]; step.Kind == merge.FieldStep && step.Name != strings.NewReplacer("~1", "/", "~0", "~").Replace(name) {
-			return nil
+			return nil, nil
 		}
 	}
 	value, stated := op["value"]
 	switch inner, isMap := value.(map[string]any); {
 	case len(steps) == len(s.Path) && s.live.Set && stated:
-		return merge.With(op, s.live.Value, "value")
+		return merge.With(op, s.live.Value, "value"), nil
 	case len(steps) == len(s.Path):
-		return yamldoc.Gone{}
+		return yamldoc.Gone{}, nil
 	case isMap:
-		if with := s.stated(inner, s.Path[len(steps):]); with != nil {
-			return merge.With(op, with, "value")
-		}
+		inner, err := s.of.set(inner, s.Path[len(steps):], s.live)
+		return merge.With(op, inner, "value"), err
 	}
-	return nil
+	return nil, nil
 }
 
 // imageForm matches an image, with its name, tag and digest.
 var imageForm = regexp.MustCompile(`^(.+?)(?::([^:/@]+))?(?:@(.+))?$`)
 
 // image returns an entry of images with live's name, tag and digest.
-func (s *seeker) image(e map[string]any) any {
+func (s *seeker) image(e map[string]any) (any, error) {
 	was, _ := s.was.(string)
 	live, _ := s.live.Value.(string)
 	from, to := imageForm.FindStringSubmatch(was), imageForm.FindStringSubmatch(live)
 	name := merge.At[string](e, "name")
 	if from == nil || to == nil || from[1] != cmp.Or(merge.At[string](e, "newName"), name) {
-		return nil
+		return nil, nil
 	}
 	for i, field := range []string{"newName", "newTag", "digest"} {
 		switch is := to[i+1]; {
@@ -224,30 +205,30 @@ func (s *seeker) image(e map[string]any) any {
 			e = merge.With(e, is, field)
 		}
 	}
-	return e
+	return e, nil
 }
 
-func (s *seeker) replicas(e map[string]any) any {
+func (s *seeker) replicas(e map[string]any) (any, error) {
 	if s.Path.String() != "spec.replicas" || !s.live.Set || !strings.Contains(s.of.Name(), merge.At[string](e, "name")) {
-		return nil
+		return nil, nil
 	}
-	return merge.With(e, s.live.Value, "count")
+	return merge.With(e, s.live.Value, "count"), nil
 }
 
 // pair returns labels or annotations with the value.
-func (s *seeker) pair(pairs map[string]any) any {
+func (s *seeker) pair(pairs map[string]any) (any, error) {
 	key := s.Path[len(s.Path)-1:]
 	if _, there := pairs[key[0].Name]; !there {
-		return nil
+		return nil, nil
 	}
-	return s.stated(pairs, key)
+	return s.of.set(pairs, key, s.live)
 }
 
 // generator returns an entry of a generator with the value as a literal, or without it. Files that it
 // reads are places of their own.
-func (s *seeker) generator(e map[string]any) any {
+func (s *seeker) generator(e map[string]any) (any, error) {
 	if len(s.Path) != 2 || !strings.Contains(s.of.Name(), merge.At[string](e, "name")) {
-		return nil
+		return nil, nil
 	}
 	key := s.Path[1].Name
 	literals, read := slices.Clone(merge.At[[]any](e, "literals")), slices.Clone(merge.At[[]any](e, "files"))
@@ -262,13 +243,13 @@ func (s *seeker) generator(e map[string]any) any {
 	case at >= 0:
 		literals = slices.Delete(literals, at, at+1)
 	case file >= 0 && !s.live.Set:
-		return merge.With(e, slices.Delete(read, file, file+1), "files")
+		return merge.With(e, slices.Delete(read, file, file+1), "files"), nil
 	case file < 0 && s.live.Set && literals != nil:
 		literals = append(literals, literal)
 	default:
-		return nil
+		return nil, nil
 	}
-	return merge.With(e, literals, "literals")
+	return merge.With(e, literals, "literals"), nil
 }
 
 // generated returns the forms of a file that a generator reads: as one value, or in lines as KEY=VALUE.
@@ -281,15 +262,12 @@ func (s *seeker) generated(text string) (all []place) {
 		all = append(all, place{text: []byte(live)})
 	}
 	lines := strings.SplitAfter(text, "\n")
-	for i, line := range lines {
-		if !strings.HasPrefix(line, key) {
-			continue
+	if i := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, key) }); i >= 0 {
+		end := lines[i][len(strings.TrimRight(lines[i], "\r\n")):]
+		if lines[i] = ""; s.live.Set {
+			lines[i] = key + live + end
 		}
-		now := slices.Clone(lines)
-		if now[i] = ""; s.live.Set {
-			now[i] = key + live + line[len(strings.TrimRight(line, "\r\n")):]
-		}
-		all = append(all, place{text: []byte(strings.Join(now, ""))})
+		all = append(all, place{text: []byte(strings.Join(lines, ""))})
 	}
 	return all
 }

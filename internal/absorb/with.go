@@ -6,7 +6,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/redact"
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -85,14 +85,11 @@ func (o *Object) put(obj map[string]any, p merge.Path, value any) (map[string]an
 
 // spelled returns a value of a Secret where the file states it: as text in stringData, or in data.
 func spelled(obj map[string]any, p merge.Path, live merge.Opt) (merge.Path, merge.Opt) {
-	text := append(merge.Path{merge.Named("stringData")}, p[1:]...)
-	if _, there := merge.Lookup(obj, text, nil); !there || p[0].Name != "data" || !redact.IsSecret(obj) {
-		return p, live
-	}
+	at := lastapplied.StatedAt(obj, p)
 	encoded, _ := live.Value.(string)
 	plain, err := base64.StdEncoding.DecodeString(encoded)
-	if err != nil || !utf8.Valid(plain) {
+	if p[0].Name != "data" || at[0].Name == "data" || err != nil || !utf8.Valid(plain) {
 		return p, live
 	}
-	return text, merge.Opt{Value: string(plain), Set: live.Set}
+	return at, merge.Opt{Value: string(plain), Set: live.Set}
 }

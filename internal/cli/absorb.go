@@ -24,6 +24,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/plandoc"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
@@ -89,6 +90,7 @@ type absorbing struct {
 	*call
 	choice  absorb.Choice
 	names   map[string]bool // TYPE/NAME, and whether the input has it
+	asked   []asked         // FIELD
 	objects []*absorb.Object
 	rules   schema.Rules
 }
@@ -125,12 +127,12 @@ func (a *absorbing) choose(context.Context) error {
 	for _, name := range names {
 		a.names[name] = false
 	}
-	asked, err := askedFields(fields)
-	if err != nil {
+	var err error
+	if a.asked, err = askedFields(fields); err != nil {
 		return err
 	}
 	a.choice = absorb.Choice{Managers: a.fromManagers, Secrets: a.ofSecrets, File: a.newFile}
-	for _, field := range asked {
+	for _, field := range a.asked {
 		a.choice.Fields = append(a.choice.Fields, field.Path)
 	}
 	for _, name := range a.inputs.Files {
@@ -174,7 +176,14 @@ func (a *absorbing) take(ctx context.Context) error {
 		}
 		notes.problems(item)
 		o, err := a.choice.Take(ctx, s.Plan, item)
-		a.objects, errs = append(a.objects, o), append(errs, err)
+		if a.objects, errs = append(a.objects, o), append(errs, err); err == nil && item.Surplus == nil {
+			a.look(o, item.Planned)
+		}
+	}
+	for _, f := range a.asked {
+		if !f.found && f.near != "" {
+			errs = append(errs, fmt.Errorf("%s: no object has it, neither in the files nor in live%s", f.Path, f.near))
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(a.names)) {
 		if !a.names[name] {
@@ -187,7 +196,7 @@ func (a *absorbing) take(ctx context.Context) error {
 		managers.Look(item.Planned.Live)
 	}
 	managers.Missing(func(name, text string, _ bool) { a.note("--manager="+name, text) })
-	return errors.Join(append(errs, a.misspelt(ctx, s))...)
+	return errors.Join(errs...)
 }
 
 // named reports whether the object is to be edited: one of those that the arguments name, if any.
@@ -291,29 +300,14 @@ func (a *absorbing) report(files int) {
 // noteAbsorbed is the kind of the note that summarizes what was taken.
 const noteAbsorbed diff.NoteKind = "absorbed"
 
-// misspelt returns an error for the fields that no object has or may have, and that are nearly one.
-func (a *absorbing) misspelt(ctx context.Context, s *session) error {
-	var errs []error
-	for _, p := range a.choice.Unused(a.objects) {
-		var near merge.Path
-		for _, item := range s.Items {
-			if !a.named(ctx, s, item) {
-				continue
-			}
-			whole, err := item.Object.Whole()
-			errs = append(errs, err)
-			_, stated := merge.Lookup(whole.Value, p, item.Planned.Type)
-			if _, found := merge.Lookup(item.Planned.Live, p, item.Planned.Type); found || stated {
-				near = nil
-				break
-			}
-			if n := schema.Nearest(item.Planned.Type, p, whole.Value, item.Planned.Live); near == nil && n.String() != p.String() {
-				near = n
-			}
-		}
-		if near != nil {
-			errs = append(errs, fmt.Errorf("%s: no object has it, neither in the files nor in live; did you mean %s?", p, near))
+// look notes which of the named fields an object has.
+func (a *absorbing) look(o *absorb.Object, p apply.Planned) {
+	for i := range a.asked {
+		f := &a.asked[i]
+		_, stated := merge.Lookup(o.Value, lastapplied.StatedAt(o.Value, f.Path), p.Type)
+		_, there := merge.Lookup(p.Live, f.Path, p.Type)
+		if f.found = f.found || stated || there; !f.found {
+			f.miss(p.Type, o.Value, p.Live)
 		}
 	}
-	return errors.Join(errs...)
 }

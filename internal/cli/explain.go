@@ -52,6 +52,13 @@ type asked struct {
 	near  string // a suggestion, if it was not found
 }
 
+// miss notes what was probably meant by a field that an object of the type does not have on any of its sides.
+func (f *asked) miss(typ *merge.Type, sides ...any) {
+	if near := schema.Nearest(typ, f.Path, sides...); f.near == "" && near != nil {
+		f.near = "; did you mean " + near.String() + "?"
+	}
+}
+
 func askedFields(fields []string) ([]asked, error) {
 	var all []asked
 	for _, field := range fields {
@@ -84,8 +91,8 @@ func (f *explainPrinter) printObject(item *run.Item) error {
 		if len(diff.Explain(report, field.Path).Fields) > 0 {
 			field.found = true
 			found = append(found, field.Path)
-		} else if near := schema.Nearest(item.Result.Planned.Type, field.Path, report.Local, report.Live, report.Plan.Result); field.near == "" && near != nil {
-			field.near = "; did you mean " + near.String() + "?"
+		} else {
+			field.miss(item.Result.Planned.Type, report.Local, report.Live, report.Plan.Result)
 		}
 	}
 	if len(found) == 0 {

@@ -88,14 +88,7 @@ func (r *Report) Summary() string {
 	if r.Drifted == 0 {
 		return objects + " compared: no drift"
 	}
-	n := r.counts()
-	var parts []string
-	for _, k := range Kinds {
-		if n[k] > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n[k], k))
-		}
-	}
-	return fmt.Sprintf("%s compared, %d drifted: %s", objects, r.Drifted, strings.Join(parts, ", "))
+	return fmt.Sprintf("%s compared, %d drifted: %s", objects, r.Drifted, diff.Counts(r.counts(), Kinds))
 }
 
 // sorted returns the groups in the order of namespace, group and kind.

@@ -51,29 +51,13 @@ type Stated struct {
 	At     merge.Path // of the object in the document
 }
 
-// Is reports whether it states an object that was read from this file before. The object is in the
+// is reports whether it states an object that was read from this file before. The object is in the
 // namespace that the user has given it where the file states none.
-func (s Stated) Is(o object.Object) bool {
+func (s Stated) is(o object.Object) bool {
 	if ns := s.Object.Namespace(); o.Origin.Line != s.Object.Origin.Line || ns != "" && ns != o.Namespace() && o.Namespace() != "" {
 		return false
 	}
 	return merge.Identical(s.Object.InNamespace(o.Namespace()).Value, o.Value)
-}
-
-// once gives an object that is stated again the line of the first: only that one was read.
-func once(edit editing) editing {
-	read := map[object.Identity][]object.Object{}
-	return func(s Stated) (any, *merge.Type, error) {
-		id := s.Object.ID()
-		for _, o := range read[id] {
-			if o.Same(s.Object) {
-				s.Object.Origin.Line = o.Origin.Line
-				return edit(s)
-			}
-		}
-		read[id] = append(read[id], s.Object)
-		return edit(s)
-	}
 }
 
 // editing returns the value that an object is to have, and its type; nil if it stays as it is.
@@ -96,16 +80,16 @@ type Edits struct {
 // those of all files, with their names.
 func (e Edits) Of(objects []object.Object) (all []*Edited, err error) {
 	in := map[string][]int{}
-	var names []string
 	for i, o := range objects {
-		name := o.Origin.File
-		if in[name] == nil {
-			names = append(names, name)
-		}
-		in[name] = append(in[name], i)
+		in[o.Origin.File] = append(in[o.Origin.File], i)
 	}
-	for _, name := range names {
-		edited, bad := e.file(name, objects, in[name])
+	for _, o := range objects {
+		name := o.Origin.File
+		those := in[name]
+		if delete(in, name); those == nil {
+			continue
+		}
+		edited, bad := e.file(name, objects, those)
 		if bad != nil {
 			err = errors.Join(err, fmt.Errorf("%s: %w", name, bad))
 		} else if !bytes.Equal(edited.Old, edited.Now) {
@@ -115,12 +99,16 @@ func (e Edits) Of(objects []object.Object) (all []*Edited, err error) {
 	return all, err
 }
 
-// file computes the text of a file, which states those objects.
+// file computes the text of a file, which states those objects. One that is stated again is edited
+// there, too: only the first was read.
 func (e Edits) file(name string, objects []object.Object, those []int) (*Edited, error) {
-	for {
+	edited, err := readEdited(name, e.Given)
+	for err == nil {
 		found := map[int]Stated{}
-		edited, err := editFile(name, e.Given, e.Leave != nil, func(s Stated) (any, *merge.Type, error) {
-			at := slices.IndexFunc(those, func(i int) bool { return s.Is(objects[i]) })
+		edited.Now, err = editText(edited.Old, e.Leave != nil, func(s Stated) (any, *merge.Type, error) {
+			at := slices.IndexFunc(those, func(i int) bool {
+				return s.is(objects[i]) || found[i].Doc != nil && s.Object.Same(found[i].Object)
+			})
 			if at < 0 {
 				return nil, nil, nil
 			}
@@ -130,32 +118,29 @@ func (e Edits) file(name string, objects []object.Object, those []int) (*Edited,
 		shared, ok := errors.AsType[*yamldoc.AliasError](err)
 		switch {
 		case ok && e.Leave != nil && e.Leave(found, shared.Anchor):
+			err = nil
 		case err == nil && len(found) < len(those):
-			return nil, fmt.Errorf("has changed since it was read: nothing was written; %s again", e.Verb)
+			err = fmt.Errorf("has changed since it was read: nothing was written; %s again", e.Verb)
 		default:
 			return edited, err
 		}
 	}
+	return nil, err
 }
 
-// editFile computes the text of a file with edited objects. given and aliases are those of Edits. The
-// error does not name the file.
-func editFile(name string, given []string, aliases bool, to editing) (*Edited, error) {
+// readEdited reads a file to edit. given is that of Edits.
+func readEdited(name string, given []string) (*Edited, error) {
 	e := &Edited{Name: name, folder: folderOf(name, given)}
 	info, err := os.Stat(name)
 	if err == nil && !info.Mode().IsRegular() || errors.Is(err, fs.ErrNotExist) {
 		return nil, errors.New("is no file that -w could write: give files with -f")
 	}
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = leadsOut(e.folder, name)
 	}
-	if err := leadsOut(e.folder, name); err != nil {
-		return nil, err
+	if err == nil {
+		e.Old, err = source.ReadFile(name)
 	}
-	if e.Old, err = source.ReadFile(name); err != nil {
-		return nil, err
-	}
-	e.Now, err = editText(e.Old, aliases, to)
 	return e, err
 }
 
@@ -166,7 +151,6 @@ func editText(text []byte, aliases bool, edit editing) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	edit = once(edit)
 	texts := map[*yamldoc.Document][]byte{}
 	for _, doc := range parsed.Documents() {
 		text, err := editDocument(doc, aliases, edit)

@@ -139,15 +139,7 @@ func (s Summary) MarshalJSON() ([]byte, error) {
 func (s Summary) Size() string { return diff.Count(s.Objects, "object", "objects") }
 
 // Count lists the counts: "1 created, 3 configured".
-func (s Summary) Count() string {
-	var parts []string
-	for _, w := range order {
-		if n := s.Counts[w]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, w))
-		}
-	}
-	return strings.Join(parts, ", ")
-}
+func (s Summary) Count() string { return diff.Counts(s.Counts, order) }
 
 // String returns the summary in one line: "12 objects: 1 created, 3 configured, 8 unchanged in 1.2s
 // (context prod, namespace shop)".

@@ -8,7 +8,6 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/annotate"
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
-	"github.com/kubectl-merge/kubectl-merge/internal/redact"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
@@ -98,13 +97,13 @@ func (d *Disowning) look(ctx context.Context, h *Disowned, conf any) error {
 		return err
 	}
 	for _, p := range d.Fields {
-		if _, ok := merge.Lookup(conf, spelled(conf, p), typ); ok {
+		if _, ok := merge.Lookup(conf, lastapplied.StatedAt(conf, p), typ); ok {
 			h.has = append(h.has, p)
 		}
 		if h.Local == nil {
 			continue
 		}
-		if _, ok := merge.Lookup(h.Local.Value, spelled(h.Local.Value, p), typ); ok {
+		if _, ok := merge.Lookup(h.Local.Value, lastapplied.StatedAt(h.Local.Value, p), typ); ok {
 			h.Filed = append(h.Filed, p)
 		}
 	}
@@ -132,7 +131,7 @@ func (d *Disowning) remove(ctx context.Context, s apply.Subject, value any, fiel
 		return nil, err
 	}
 	for _, p := range fields {
-		p = spelled(value, p)
+		p = lastapplied.StatedAt(value, p)
 		if near := schema.Nearest(typ, p, value); near != nil {
 			if _, there := merge.Lookup(value, near, typ); there {
 				return nil, fmt.Errorf("%s: not in last-applied, so it is not yours to give up: did you mean %s?", p, near)
@@ -142,13 +141,7 @@ func (d *Disowning) remove(ctx context.Context, s apply.Subject, value any, fiel
 		if err != nil {
 			return nil, err
 		}
-		gone := p
-		for len(gone) > 1 {
-			if _, there := merge.Lookup(now, gone[:len(gone)-1], typ); there {
-				break
-			}
-			gone = gone[:len(gone)-1]
-		}
+		gone := p[:min(merge.NewFinder(now, typ).Reach(p)+1, len(p))]
 		needed, err := d.Planner.Required(ctx, s, gone)
 		if err != nil {
 			return nil, err
@@ -159,19 +152,6 @@ func (d *Disowning) remove(ctx context.Context, s apply.Subject, value any, fiel
 		value = now
 	}
 	return value, nil
-}
-
-// spelled returns a field of a Secret where the value has it: in data or in stringData, which are
-// one thing to the server.
-func spelled(value any, p merge.Path) merge.Path {
-	other := map[string]string{"data": "stringData", "stringData": "data"}
-	if !redact.IsSecret(merge.At[map[string]any](value)) || len(p) < 2 || other[p[0].Name] == "" {
-		return p
-	}
-	if _, there := merge.Lookup(value, p, nil); there {
-		return p
-	}
-	return append(merge.Path{merge.Named(other[p[0].Name])}, p[1:]...)
 }
 
 func contains(paths []merge.Path, p merge.Path) bool {

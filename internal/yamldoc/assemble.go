@@ -14,7 +14,8 @@ type Addition struct {
 // Assemble gives the file's text with new texts for some of its documents, others
 // taken out (a nil text), and new ones put in. Separators and every other byte
 // stay; a comment that stands apart at the top of the file stays too when the
-// document below it is removed. Nothing to do gives the same text.
+// document below it is removed. Nothing to do gives the same text. What is put into an empty
+// text is its first document.
 func (f *File) Assemble(texts map[*Document][]byte, add []Addition) []byte {
 	first := f.docs[0]
 	a := assembler{file: f}
@@ -22,7 +23,7 @@ func (f *File) Assemble(texts map[*Document][]byte, add []Addition) []byte {
 	for _, d := range f.docs {
 		body, changed := texts[d]
 		switch {
-		case !changed:
+		case !changed && f.src != "":
 			a.document(d, d.Text())
 		case body != nil:
 			a.document(d, body)

@@ -162,6 +162,17 @@ func Count(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
+// Counts lists numbers of what is named by words, those that are not 0: "1 created, 3 configured".
+func Counts[W ~string](of map[W]int, order []W) string {
+	var parts []string
+	for _, w := range order {
+		if of[w] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", of[w], w))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
 // details returns one object's collapsed part.
 func (s Section) details(o Options) (string, error) {
 	var d strings.Builder

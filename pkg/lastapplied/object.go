@@ -3,6 +3,7 @@ package lastapplied
 import (
 	"encoding/base64"
 	"maps"
+	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/redact"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -168,6 +169,22 @@ func FoldStringData(obj any) any {
 		out["data"] = data
 	}
 	return out
+}
+
+// StatedAt returns a path into data or stringData of a Secret as it states the value: in stringData,
+// which replaces data, or in data. Any other path, and one to no value, is returned as it is.
+func StatedAt(obj any, p merge.Path) merge.Path {
+	fields := []string{"stringData", "data"}
+	if o, _ := obj.(map[string]any); len(p) < 2 || !slices.Contains(fields, p[0].Name) || !redact.IsSecret(o) {
+		return p
+	}
+	for _, field := range fields {
+		at := append(merge.Path{merge.Named(field)}, p[1:]...)
+		if _, there := merge.Lookup(obj, at, nil); there {
+			return at
+		}
+	}
+	return p
 }
 
 // folded returns data with from in it, and the entries of from that are not strings.

@@ -56,6 +56,17 @@ func (f *Finder) Lookup(p Path) (any, bool) {
 	return v, true
 }
 
+// Reach returns how many steps of a path lead to something in the value.
+func (f *Finder) Reach(p Path) (n int) {
+	for n < len(p) {
+		if _, there := f.Lookup(p[:n+1]); !there {
+			break
+		}
+		n++
+	}
+	return n
+}
+
 // entries are those of a list in the value.
 func (f *Finder) entries(list []any, typ *Type) *Entries {
 	if len(list) <= fewEntries {
