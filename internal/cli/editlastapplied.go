@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
@@ -36,11 +37,15 @@ What cannot be saved is kept in a file whose name is printed.`,
 	run: func(c *call, ctx context.Context) error { return (&editVerb{targetVerb{call: c}}).run(ctx) },
 })
 
+// Unlike kubectl: it starts vi where there is no terminal, too, which waits for nobody.
 func (v *editVerb) run(ctx context.Context) error {
 	// As in kubectl, -o yaml and json also set the format of the edited text.
 	objects, errs, err := v.read(ctx, v.args)
 	if err := errors.Join(append(errs, err)...); err != nil {
 		return err
+	}
+	if os.Getenv("KUBE_EDITOR")+os.Getenv("EDITOR") == "" && runtime.GOOS != "windows" && !term.IsTerminal(v.In) {
+		return errors.New("there is no terminal to edit on: set KUBE_EDITOR to a command, or use set-last-applied -f FILE")
 	}
 	for _, o := range objects {
 		if err := v.edit(ctx, o); err != nil {
