@@ -238,14 +238,17 @@ func (f *flagRow) among(text string) error {
 	if slices.Contains(words, text) {
 		return nil
 	}
-	last, alone := len(words)-1, ""
+	last, alone, near := len(words)-1, "", text
+	if side := map[string]string{"theirs": "live", "cluster": "live", "ours": "apply", "local": "apply"}[text]; f.name == "policy" && slices.Contains(words, side) {
+		near = side
+	}
 	if f.bare != "" {
 		alone = fmt.Sprintf(" (--%s alone: %s)", f.name, f.bare)
 	}
 	if _, err := time.ParseDuration(text); err == nil && f.name == "wait" {
 		alone += "; how long is --timeout=" + text
 	}
-	return fmt.Errorf("--%s=%s: must be %s or %s%s%s", f.name, text, strings.Join(words[:last], ", "), words[last], alone, suggest.Hint(text, words))
+	return fmt.Errorf("--%s=%s: must be %s or %s%s%s", f.name, text, strings.Join(words[:last], ", "), words[last], alone, suggest.Hint(near, words))
 }
 
 // ties returns the errors of a flag's combinations with others.

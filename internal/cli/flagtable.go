@@ -296,6 +296,7 @@ var flagRows = []flagRow{
 		advice: "no object is deleted that can be changed: use `--recreate=KIND`, for objects of which a field can be set only once"},
 	{verbs: "merge", name: "grace-period", bare: "true",
 		advice: "is for --force, and no object is deleted: use `kubectl delete --grace-period`, and merge again"},
+	{verbs: "merge", name: "version", bare: "true", advice: "use `kubectl merge version`"},
 	{verbs: "merge", name: "save-config", bare: "true", advice: "what is applied is always recorded: leave it out"},
 	{verbs: "files", name: "filename", short: "f", advice: "the files are arguments: kubectl merge files SOURCE DEST"},
 	{verbs: "files", name: "dry-run", bare: "client", advice: "without -w nothing is written"},

@@ -55,7 +55,9 @@ func (c *call) noInput() error {
 	}
 	last := len(ways) - 1
 	text := fmt.Sprintf("must specify one of %s and %s", strings.Join(ways[:last], ", "), ways[last])
-	if args := c.cmd.Flags().Args(); len(args) > 0 {
+	if c.given("filename") {
+		text = "--filename: is empty: name a file, or set the variable that is to name it"
+	} else if args := c.cmd.Flags().Args(); len(args) > 0 {
 		text += fmt.Sprintf(", and %q is none of them: write -f web.yaml or deployment/web", args[0])
 	}
 	return errors.New(text)

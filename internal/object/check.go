@@ -48,10 +48,18 @@ func (e *FieldError) Error() string {
 // *FieldError.
 func (o Object) Check() error {
 	fail := func(path, what string) error { return &FieldError{Object: o, Path: path, What: what} }
+	unset := func(key, path, what string) error { // or misspelt
+		for _, near := range slices.Sorted(maps.Keys(o.Value)) {
+			if near != key && suggest.Name(near, []string{key}) != "" {
+				return fail(merge.Path{merge.Named(near)}.String(), "unknown field; did you mean "+key+"?")
+			}
+		}
+		return fail(path, "is not set; every object "+what)
+	}
 	for _, key := range []string{"apiVersion", "kind"} {
 		switch v := o.Value[key].(type) {
 		case nil:
-			return fail(key, "is not set; every object begins with apiVersion and kind")
+			return unset(key, key, "begins with apiVersion and kind")
 		case string:
 			if v == "" {
 				return fail(key, "is empty")
@@ -70,12 +78,7 @@ func (o Object) Check() error {
 	}
 	switch v := o.Value["metadata"].(type) {
 	case nil:
-		for _, key := range slices.Sorted(maps.Keys(o.Value)) {
-			if suggest.Name(key, []string{"metadata"}) != "" && key != "metadata" {
-				return fail(merge.Path{merge.Named(key)}.String(), "unknown field; did you mean metadata?")
-			}
-		}
-		return fail("metadata.name", "is not set; every object needs a name")
+		return unset("metadata", "metadata.name", "needs a name")
 	case map[string]any:
 		return o.checkMeta(v, fail)
 	default:

@@ -73,6 +73,7 @@ type spelling struct {
 var spelled = sync.OnceValue(func() []spelling {
 	return []spelling{
 		{regexp.MustCompile("(?s)^trouble configuring builtin Patch\\w*Transformer with config: `.*?`: "), ""},
+		{regexp.MustCompile(`(?s)^trouble configuring builtin HelmChart\w* with config: .*must specify --enable-helm$`), "helmCharts: are not built here: kubectl kustomize --enable-helm DIRECTORY | kubectl merge -f -"},
 		{regexp.MustCompile(`^failed to get the patch file from path\(([^)]*)\): `), "patches: $1: "},
 		{regexp.MustCompile(`^no resource matches strategic merge patch "([^".]+)[^"/]*/([^"]+)\.[^".]*": .*`), "patches: no resource is a $1 $2, which a patch is for: correct the name in the patch, or add the resource"},
 		{regexp.MustCompile(`(?s)^(?:patch and path can't be set at the same time|must specify one of patch and path in)\n.*`), "patches: an entry has both patch and path, or neither: give one of them"},

@@ -13,6 +13,12 @@ func TestWhatIsNoObject(t *testing.T) {
 		{"x.yaml", "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [a.yaml]\n", "give its folder with -k"},
 		{"x.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .Release.Name }}\n", "helm template CHART"},
 		{"values.yaml", "replicaCount: 2\nimage: {tag: x}\n", "values.yaml: line 1: apiVersion: is not set, and kind neither: it is no Kubernetes object; values of a Helm chart are given to its templates"},
+		{"page.yaml", "\n<!DOCTYPE html>\n<html><title>a: b</title>\n", `page.yaml: is a web page, not a manifest: on GitHub, take the address of "Raw"`},
+		{"page.yaml", "<html lang=\"en\">\n", "is a web page"},
+		{"config", "apiVersion: v1\nkind: Config\nclusters: []\n", "config: line 1: is a kubeconfig, not an object: give it with --kubeconfig"},
+		{"app/Chart.yaml", "apiVersion: v2\nname: app\nversion: 0.1.0\n", "is of a Helm chart, not an object: render the chart (helm template CHART | kubectl merge -f -)"},
+		{"x.yaml", "apiversion: v1\nkind: ConfigMap\nmetadata: {name: one}\n", "line 1: configmap/one: apiversion: unknown field; did you mean apiVersion?"},
+		{"sep.yaml", named("one") + "--\n" + named("two"), "sep.yaml: line 4: documents are separated by ---, not by --"},
 
 		{"nosep.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: one}\n\napiVersion: v1\nkind: ConfigMap\n", `nosep.yaml: line 5: apiVersion: key "apiVersion" is given twice: first on line 1; is a --- missing before line 5? Otherwise keep one of them`},
 		{"nosep.yaml", "kind: ConfigMap\nmetadata: {name: one}\nkind: ConfigMap\n", `is a --- missing before line 3?`},

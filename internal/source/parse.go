@@ -28,6 +28,9 @@ type keeping func(object.Object) (object.Object, bool)
 
 // parse keeps one document, or one item of a list, in memory at a time besides the stored ones.
 func (p *parser) parse(data []byte) ([]object.Object, error) {
+	if page.Match(data) {
+		return nil, fmt.Errorf("%s: is a web page, not a manifest: on GitHub, take the address of \"Raw\"", p.file)
+	}
 	chunks, err := split(data)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", p.file, err)
@@ -115,12 +118,8 @@ func (p *parser) document(d Document) {
 		}
 		return
 	}
-	if o.Group() == "kustomize.config.k8s.io" || o.Kind() == "" && slices.Contains(kustomizations, filepath.Base(o.Origin.File)) {
-		p.errs = append(p.errs, fmt.Errorf("%s: is a kustomization, not an object: give its folder with -k", o.Origin))
-		return
-	}
-	if o.Group() == "kubectl-merge.dev" {
-		p.errs = append(p.errs, fmt.Errorf("%s: is a document of kubectl merge, not an object of the cluster: a plan is given with --plan, and a record to kubectl merge undo", o.Origin))
+	if is := other(o); is != "" {
+		p.errs = append(p.errs, fmt.Errorf("%s: is %s", o.Origin, is))
 		return
 	}
 	if err := o.Check(); err != nil {
@@ -133,6 +132,21 @@ func (p *parser) document(d Document) {
 	if o, ok := p.keep(o); ok {
 		p.objects = append(p.objects, o)
 	}
+}
+
+// other returns what a document that is for other commands or flags is, and for which; "" for any other.
+func other(o object.Object) string {
+	switch base := filepath.Base(o.Origin.File); {
+	case o.Group() == "kustomize.config.k8s.io" || o.Kind() == "" && slices.Contains(kustomizations, base):
+		return "a kustomization, not an object: give its folder with -k"
+	case o.Group() == "kubectl-merge.dev":
+		return "a document of kubectl merge, not an object of the cluster: a plan is given with --plan, and a record to kubectl merge undo"
+	case o.Kind() == "Config" && o.APIVersion() == "v1" && o.Value["clusters"] != nil:
+		return "a kubeconfig, not an object: give it with --kubeconfig"
+	case o.Kind() == "" && base == "Chart.yaml":
+		return "of a Helm chart, not an object: render the chart (helm template CHART | kubectl merge -f -)"
+	}
+	return ""
 }
 
 // Items returns the items of a List as objects, as the Objects of a file have them; false for any
@@ -192,7 +206,7 @@ func (p *parser) advise(c chunk, err error) error {
 		return err
 	}
 	line := func(at int) int { return c.line + bytes.Count(c.text[:at], []byte("\n")) }
-	dashes, comment := joined.FindIndex(c.text), commentOf(c.text)
+	dashes, short, comment := joined.FindIndex(c.text), twoDashes.FindIndex(c.text), commentOf(c.text)
 	switch {
 	case bytes.Contains(c.text, []byte("{{")) && p.edited:
 		return fmt.Errorf("%w: {{ }} is a template's, as Helm's charts have them: no value of live can be written into it: edit the chart's values or templates", err)
@@ -202,6 +216,8 @@ func (p *parser) advise(c chunk, err error) error {
 		*bad = SyntaxError{Document: bad.Document, Line: line(comment), What: "JSON has no comments: remove what // or /* begins"}
 	case dashes != nil && line(dashes[0]) <= bad.Line:
 		*bad = SyntaxError{Document: bad.Document, Line: line(dashes[0]), What: "--- stands on a line of its own: begin a new line after it"}
+	case short != nil && line(short[0]) == bad.Line:
+		bad.What = "documents are separated by ---, not by --"
 	case bad.Path == "apiVersion" || bad.Path == "kind":
 		bad.What = keepOne.ReplaceAllString(bad.What, fmt.Sprintf("; is a --- missing before line %d? Otherwise keep one of them", bad.Line))
 	}
@@ -209,9 +225,11 @@ func (p *parser) advise(c chunk, err error) error {
 }
 
 var (
-	keepOne = regexp.MustCompile(`; keep one of them$`)
-	joined  = regexp.MustCompile(`(?m)^---[^\s-]`) // a separator and what has to be below it
-	lexed   = regexp.MustCompile(`"(?:\\.|[^"\\])*"|'[^']*'|(?:^|[\s,{}\[\]])(?://|/\*)`)
+	page      = regexp.MustCompile(`(?i)^\s*<(?:!doctype html|html)\b`)
+	keepOne   = regexp.MustCompile(`; keep one of them$`)
+	joined    = regexp.MustCompile(`(?m)^---[^\s-]`) // a separator and what has to be below it
+	twoDashes = regexp.MustCompile(`(?m)^--\s*$`)
+	lexed     = regexp.MustCompile(`"(?:\\.|[^"\\])*"|'[^']*'|(?:^|[\s,{}\[\]])(?://|/\*)`)
 )
 
 // commentOf returns where the first comment of a text in braces begins; -1: it has none.

@@ -2,6 +2,7 @@ package source
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -38,7 +39,11 @@ func (in Inputs) get(ctx context.Context, address string) ([]byte, error) {
 		return nil, fmt.Errorf("its server has not answered whole within %s: try again, or give it longer with --request-timeout", limit)
 	}
 	if bare, ok := errors.AsType[*url.Error](err); ok { // its text contains the address, with its secrets
-		err = fmt.Errorf("%w: check the address", bare.Err)
+		way := "check the address"
+		if errors.As(err, new(x509.UnknownAuthorityError)) {
+			way = "have curl trust its authority: curl --cacert FILE URL | kubectl merge -f -"
+		}
+		err = fmt.Errorf("%w: %s", bare.Err, way)
 	}
 	return nil, err
 }

@@ -54,6 +54,11 @@ func TestURLAgent(t *testing.T) {
 	if _, err := Read(t.Context(), Inputs{Files: []string{s.URL}, Agent: "kubectl-merge/v1"}); err != nil || agent != "kubectl-merge/v1" {
 		t.Errorf("%q, %v", agent, err)
 	}
+	own := httptest.NewTLSServer(s.Config.Handler) // no authority has signed its certificate
+	defer own.Close()
+	if _, err := Read(t.Context(), Inputs{Files: []string{own.URL}}); err == nil || !strings.HasSuffix(err.Error(), "have curl trust its authority: curl --cacert FILE URL | kubectl merge -f -") {
+		t.Errorf("%v", err)
+	}
 }
 
 // TestKustomizationBounded builds kustomizations of files that kustomize itself reads
