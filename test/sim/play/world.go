@@ -70,6 +70,7 @@ func NewPlace(t *testing.T) *Place {
 		dir = t.TempDir()
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	t.Setenv("KUBE_EDITOR", "editor") // see edits
 	m, err := model.New(namespace)
 	if err != nil {
 		t.Fatal(err)
