@@ -154,7 +154,7 @@ func (a *absorbing) choose(context.Context) error {
 
 // take compares the objects, and lists their differences.
 func (a *absorbing) take(ctx context.Context) error {
-	a.original, a.policy, a.overwrite, a.force, a.guard = string(apply.Auto), merge.Policies[0].Name, true, true, "off" // as for drift
+	a.compares()
 	r, err := a.request(ctx, nil)
 	if err != nil {
 		return err

@@ -7,13 +7,11 @@ import (
 	"os"
 	"time"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/drift"
 	"github.com/kubectl-merge/kubectl-merge/internal/prune"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/term"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
-	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
 const driftLong = `Report how live objects differ from the files that describe them, who changed them, and
@@ -86,8 +84,7 @@ func (c *comparison) run(ctx context.Context) (*drift.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	// By the policy apply, with --server-side, too: values of others are drift.
-	c.original, c.policy, c.overwrite, c.force, c.guard, c.cascade = string(apply.Auto), merge.Policies[0].Name, true, true, "off", "background"
+	c.compares()
 	if c.release != "" {
 		c.original = releasePrefix + c.release
 		if !c.given("field-manager") {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
@@ -44,7 +43,7 @@ func (v *editVerb) run(ctx context.Context) error {
 	if err := errors.Join(append(errs, err)...); err != nil {
 		return err
 	}
-	if os.Getenv("KUBE_EDITOR")+os.Getenv("EDITOR") == "" && runtime.GOOS != "windows" && !term.IsTerminal(v.In) {
+	if editor.NeedsTerminal(os.Getenv) && !term.IsTerminal(v.In) {
 		return errors.New("there is no terminal to edit on: set KUBE_EDITOR to a command, or use set-last-applied -f FILE")
 	}
 	for _, o := range objects {

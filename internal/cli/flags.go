@@ -30,9 +30,10 @@ type flagRow struct {
 	lists       func() string
 	bare, off   string // the value if none is given, which "true" means, too, if "false" means off
 
-	words     func() []string // all its values, maybe with a tab and help
-	completes completer       // of another value
-	needs     []tie           // flags without which it has no effect
+	words     func() []string   // all its values, maybe with a tab and help
+	likes     map[string]string // values of other programs, each with the one of words that is suggested
+	completes completer         // of another value
+	needs     []tie             // flags without which it has no effect
 	excludes  []tie
 	advice    string // it is refused, with this advice
 	hidden    bool
@@ -238,10 +239,7 @@ func (f *flagRow) among(text string) error {
 	if slices.Contains(words, text) {
 		return nil
 	}
-	last, alone, near := len(words)-1, "", text
-	if side := map[string]string{"theirs": "live", "cluster": "live", "ours": "apply", "local": "apply"}[text]; f.name == "policy" && slices.Contains(words, side) {
-		near = side
-	}
+	last, alone, near := len(words)-1, "", cmp.Or(f.likes[text], text)
 	if f.bare != "" {
 		alone = fmt.Sprintf(" (--%s alone: %s)", f.name, f.bare)
 	}

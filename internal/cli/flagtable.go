@@ -103,13 +103,13 @@ var flagRows = []flagRow{
 
 	{verbs: plans, name: "original", group: "apply", def: "auto", at: func(c *call) any { return &c.original }, completes: (*complete.Server).Originals,
 		help: "where what was applied last is found: auto, annotation, managed-fields, managed-fields=MANAGER,… (what these managers own, too), helm:RELEASE (its manifest), none, or a FILE"},
-	{verbs: plans, name: "policy", group: "apply", def: "apply", at: func(c *call) any { return &c.policy }, lists: policies,
+	{verbs: plans, name: "policy", group: "apply", def: "apply", at: func(c *call) any { return &c.policy }, lists: policies, likes: sides,
 		words: func() []string { return append(complete.Policies(), "ask\tasks on the terminal") }, // ask is for live objects
 		help:  "which side wins where local and live disagree: %s, ask (on the terminal, one by one)"},
 	{verbs: "undo", name: "policy", group: "apply", def: "strict", at: func(c *call) any { return &c.policy },
-		words: of("strict\tnothing is written", "live\tthey stay", "apply\twhat was there before is restored"),
-		help:  "what is done about values that others have changed since: strict (nothing is written), live (they stay), apply (what was there before is restored)"},
-	{verbs: "files", name: "policy", group: "apply", def: "merge3", at: func(c *call) any { return &c.policy }, words: complete.Policies, lists: policies,
+		likes: sides, words: of("strict\tnothing is written", "live\tthey stay", "apply\twhat was there before is restored"),
+		help: "what is done about values that others have changed since: strict (nothing is written), live (they stay), apply (what was there before is restored)"},
+	{verbs: "files", name: "policy", group: "apply", def: "merge3", at: func(c *call) any { return &c.policy }, words: complete.Policies, lists: policies, likes: sides,
 		help: "which side wins where updated and dest disagree: %s; merge3 takes updated, diff3 leaves a conflict where both changed"},
 	{verbs: plans + " files", name: "rules", group: "apply", at: func(c *call) any { return &c.rules }, completes: manifests, help: rulesHelp},
 	{verbs: "drift absorb", name: "rules", group: "apply", at: func(c *call) any { return &c.rules }, completes: manifests,

@@ -78,7 +78,7 @@ func (h *holding) find(ctx context.Context, p *run.Plan, targets []cluster.Targe
 func (h *holding) users(p *run.Plan) *wait.Users {
 	if h.known == nil {
 		h.known = &wait.Users{API: h.api, Type: h.types, Noted: func(text string) { h.note("prune", text) }}
-		h.known.Kinds = each(slices.Concat(p.Items, p.Others), func(item *run.Item) cluster.Resource { return item.Target.Resource })
+		h.known.Kinds = each(slices.Concat(p.Items, p.Others), resourceOf)
 	}
 	h.known.Leaving = map[string]bool{}
 	for _, item := range p.Others {

@@ -148,18 +148,14 @@ func (v *call) migratedOne(i *migrate.Item) {
 		fmt.Fprintf(v.Out, "%s %s\n", escape.Line(i.String()), word)
 	}
 	for _, text := range i.Result.Notes {
-		v.remind(i, text)
+		v.note(i.String(), text)
 	}
 	for _, r := range i.Move.Rows {
 		switch text := escape.Line(r.Path.String()); r.What {
 		case migrate.Conflict:
-			v.remind(i, fmt.Sprintf("%s: the file states another value than live, which %s owns: applying it will be a conflict", text, strings.Join(r.By, ", ")))
+			v.note(i.String(), fmt.Sprintf("%s: the file states another value than live, which %s owns: applying it will be a conflict", text, strings.Join(r.By, ", ")))
 		case migrate.Removed:
-			v.remind(i, text+": the file does not state it: applying it will remove it")
+			v.note(i.String(), text+": the file does not state it: applying it will remove it")
 		}
 	}
-}
-
-func (v *call) remind(i *migrate.Item, text string) {
-	v.note(i.String(), text)
 }

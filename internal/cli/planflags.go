@@ -61,6 +61,15 @@ func (c *call) chosenPolicy() (merge.Policy, error) {
 	return merge.PolicyNamed(name)
 }
 
+// compares sets the flags that a verb without them, which writes no object, has: by the policy apply, with
+// --server-side, too, values of others are differences.
+func (c *call) compares() {
+	c.original, c.policy, c.overwrite, c.force, c.guard, c.cascade = string(apply.Auto), merge.Policies[0].Name, true, true, "off", "background"
+}
+
+// sides are words of other programs for the sides of a merge, each with the policy by which that side wins.
+var sides = map[string]string{"theirs": "live", "cluster": "live", "ours": "apply", "local": "apply"}
+
 // policies lists the policies.
 func policies() string {
 	return strings.Join(each(merge.Policies, func(p merge.Policy) string { return p.Name }), ", ")

@@ -183,10 +183,9 @@ func inFull(ctx context.Context, api *cluster.Cluster, kind string) string {
 
 // unusedKinds notes the kinds of which the input has no object. Where nothing is planned, an error says why.
 func (c *call) unusedKinds(p *run.Plan, note noteFunc) {
-	has := each(p.Items, func(i *run.Item) cluster.Resource { return i.Target.Resource })
-	kinds := slices.Sorted(slices.Values(each(has, func(r cluster.Resource) string { return r.Kind })))
 	for _, name := range p.Recreate.Kinds[:len(c.recreate)] {
-		if len(has) > 0 && !hasKind(has, name) {
+		has := each(p.Items, resourceOf)
+		if kinds := slices.Sorted(slices.Values(each(has, kindOf))); len(has) > 0 && !hasKind(has, name) {
 			note("--recreate="+name, "no object of the input is of this kind: it has "+listed(slices.Compact(kinds)))
 		}
 	}
@@ -197,10 +196,9 @@ func (c *call) unusedKinds(p *run.Plan, note noteFunc) {
 // an error: a cluster may have others.
 func (c *call) misspelt(ctx context.Context, s *session) error {
 	var errs []error
-	known := append(builtin(), each(s.Items, func(i *run.Item) cluster.Resource { return i.Target.Resource })...)
-	names := each(known, func(r cluster.Resource) string { return r.Kind })
 	for _, name := range s.Recreate.Kinds[:len(c.recreate)] {
-		served, hint := false, suggest.Hint(name, names)
+		known := append(builtin(), each(s.Items, resourceOf)...)
+		served, hint := false, suggest.Hint(name, each(known, kindOf))
 		if s.api != nil {
 			_, served = s.api.Word(ctx, name)
 		}
@@ -217,3 +215,7 @@ func (c *call) misspelt(ctx context.Context, s *session) error {
 	}
 	return mark("usage", errors.Join(errs...))
 }
+
+func resourceOf(i *run.Item) cluster.Resource { return i.Target.Resource }
+
+func kindOf(r cluster.Resource) string { return r.Kind }

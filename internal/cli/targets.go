@@ -18,7 +18,6 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/target"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
-	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/strategy"
 )
 
@@ -34,7 +33,8 @@ type targetVerb struct {
 
 // open makes the connection, and the planner that knows the schemas.
 func (k *targetVerb) open(ctx context.Context) error {
-	k.policy, k.overwrite, k.strategy, k.original = merge.Policies[0].Name, true, strategy.Strategies[0].Name, string(apply.Auto)
+	k.compares()
+	k.strategy = strategy.Strategies[0].Name
 	k.manager, k.validate = cmp.Or(k.manager, defaultManager), cmp.Or(k.validate, string(apply.Ignore))
 	planner, err := k.planner(ctx)
 	if err != nil {

@@ -147,17 +147,7 @@ func (r Row) JSON() map[string]any {
 			m[name] = o.Value
 		}
 	}
-	if r.Owner == nil {
-		return m
-	}
-	for name, s := range map[string]string{"manager": r.Owner.Manager, "operation": r.Owner.Operation, "subresource": r.Owner.Subresource} {
-		if s != "" {
-			m[name] = s
-		}
-	}
-	if !r.Owner.Time.IsZero() {
-		m["time"] = r.Owner.Time.UTC().Format(time.RFC3339)
-	}
+	diff.AddOwner(m, r.Owner)
 	return m
 }
 

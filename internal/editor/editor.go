@@ -44,6 +44,12 @@ func FromEnv(getenv func(string) string) Editor {
 	return Editor{name: name, args: []string{shell, flag, name}, sh: true}
 }
 
+// NeedsTerminal reports whether FromEnv returns an editor that no variable names, and that cannot work
+// without a terminal.
+func NeedsTerminal(getenv func(string) string) bool {
+	return getenv("KUBE_EDITOR")+getenv("EDITOR") == "" && runtime.GOOS != "windows"
+}
+
 func choose(unix, windows string) string {
 	if runtime.GOOS == "windows" {
 		return windows

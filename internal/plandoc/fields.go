@@ -19,7 +19,7 @@ type fieldsAt struct {
 	doc   *yamldoc.Document
 	path  merge.Path
 	left  map[string]any
-	asked map[string]bool // the names of fields that it can have
+	known map[string]bool // if set, collects the names of the fields that it can have
 }
 
 // read passes v, which must be a mapping, to fields, and finds fields that these do not know.
@@ -29,25 +29,21 @@ func (f fieldsAt) read(v any, fields func(codec)) {
 		f.bad("", "must be a mapping")
 		return
 	}
-	f.left, f.asked = maps.Clone(m), map[string]bool{}
+	f.left = maps.Clone(m)
 	fields(f)
 	if len(f.left) > 0 {
 		unknown := slices.Sorted(maps.Keys(f.left))[0]
-		f.bad(unknown, "is no field of a plan"+meant(unknown, slices.Sorted(maps.Keys(f.asked))))
+		err := f.err
+		f.known = map[string]bool{}
+		fields(f)
+		f.err = err // the fields were read already, and are missing now
+		f.bad(unknown, "is no field of a plan"+suggest.Hint(unknown, slices.Sorted(maps.Keys(f.known))))
 	}
-}
-
-// meant asks, in parentheses, for the one of names that was probably meant; "" where none is near.
-func meant(name string, names []string) string {
-	if near := suggest.Name(name, names); near != "" {
-		return " (did you mean " + near + "?)"
-	}
-	return ""
 }
 
 // at returns the place one step further.
 func (f fieldsAt) at(s merge.Step) fieldsAt {
-	f.path, f.left = f.path.Child(s), nil
+	f.path, f.left, f.known = f.path.Child(s), nil, nil
 	return f
 }
 
@@ -71,7 +67,9 @@ func (f fieldsAt) bad(name, problem string) {
 }
 
 func (f fieldsAt) take(name string) (any, bool) {
-	f.asked[name] = true
+	if f.known != nil {
+		f.known[name] = true
+	}
 	v, ok := f.left[name]
 	delete(f.left, name)
 	return v, ok

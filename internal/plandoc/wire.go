@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
+	"github.com/kubectl-merge/kubectl-merge/internal/suggest"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
@@ -121,8 +122,11 @@ func (s *Summary) fields(c codec) {
 func (i *Item) head(c codec) {
 	c.textField("action", string(i.Action), func(s string) string {
 		i.Action = apply.Action(s)
+		if slices.Contains(actions, i.Action) {
+			return ""
+		}
 		names := strings.Fields(strings.Trim(fmt.Sprint(actions), "[]"))
-		return unless(slices.Contains(actions, i.Action), "must be one of "+strings.Join(names, ", ")+meant(s, names))
+		return "must be one of " + strings.Join(names, ", ") + suggest.Hint(s, names)
 	})
 	codeText(c, "apiVersion", &i.APIVersion)
 	codeText(c, "kind", &i.Kind)

@@ -183,14 +183,19 @@ func (p *printer) start(i, col int, pl place) {
 	}
 }
 
-func (p *printer) mapping(m map[string]any, from origins, t *merge.Type, pl place) {
-	col := pl.col + p.look.step
+// below returns the column of a block collection in that place; step is how far one is indented.
+func (pl place) below(step int) int {
 	switch {
 	case pl.col < 0:
-		col = 0
+		return 0
 	case pl.list:
-		col = pl.col + len("- ")
+		return pl.col + len("- ")
 	}
+	return pl.col + step
+}
+
+func (p *printer) mapping(m map[string]any, from origins, t *merge.Type, pl place) {
+	col := pl.below(p.look.step)
 	p.note("", pl.note)
 	quote := byte(0)
 	if n := from.node(mapNode); n != nil {
@@ -284,13 +289,7 @@ func (p *printer) lead(in origin, e *entry, i, col int) {
 }
 
 func (p *printer) list(l []any, from origins, t *merge.Type, pl place) {
-	col := pl.col + p.look.list
-	switch {
-	case pl.col < 0:
-		col = 0
-	case pl.list:
-		col = pl.col + len("- ")
-	}
+	col := pl.below(p.look.list)
 	p.note("", pl.note)
 	pairs := from.items(l, t)
 	style := plainStyle

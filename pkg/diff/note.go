@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -175,29 +176,32 @@ func addSides(m map[string]any, s sides, owner *merge.Owner) {
 			m[name] = o.Value
 		}
 	}
-	if owner == nil {
+	if owner != nil {
+		o := map[string]any{}
+		AddOwner(o, owner)
+		m["owner"] = o
+	}
+}
+
+// AddOwner adds what is known of an owner to an object for JSON; of nil, nothing.
+func AddOwner(m map[string]any, o *merge.Owner) {
+	if o == nil {
 		return
 	}
-	o := map[string]any{"manager": owner.Manager, "operation": owner.Operation}
-	if owner.Subresource != "" {
-		o["subresource"] = owner.Subresource
+	m["manager"], m["operation"] = o.Manager, o.Operation
+	if o.Subresource != "" {
+		m["subresource"] = o.Subresource
 	}
-	if !owner.Time.IsZero() {
-		o["time"] = owner.Time.UTC().Format("2006-01-02T15:04:05Z")
+	if !o.Time.IsZero() {
+		m["time"] = o.Time.UTC().Format(time.RFC3339)
 	}
-	m["owner"] = o
 }
 
 func sideName(s merge.Side) string {
-	switch s {
-	case merge.OriginalSide:
-		return "original"
-	case merge.LocalSide:
-		return "local"
-	case merge.LiveSide:
-		return "live"
+	if s == merge.Nobody {
+		return ""
 	}
-	return ""
+	return s.String()
 }
 
 // errNotJSON quotes no value.

@@ -163,11 +163,14 @@ func (r Report) secretDepth(p merge.Path) int {
 }
 
 // by names a value's owner, with a space before it; "" if it is unknown.
-func by(o *merge.Owner) string {
-	if name := OwnerName(o); name != "" {
-		return " (" + name + ")"
+func by(o *merge.Owner) string { return aside(OwnerName(o)) }
+
+// aside puts a text in parentheses behind a space; "" stays.
+func aside(text string) string {
+	if text == "" {
+		return ""
 	}
-	return ""
+	return " (" + text + ")"
 }
 
 // OwnerName returns a field manager's name for messages, with the subresource that it wrote

@@ -162,10 +162,7 @@ func (r Row) below(roomy bool, width int) []parts {
 		room = max(min(room, width-len("  original ")), longestN)
 	}
 	texts := sides{r.Original, r.Local, r.Live}.apart(room, &r.stored)
-	live := "live " + texts.live
-	if who != "" {
-		live += " (" + who + ")"
-	}
+	live := "live " + texts.live + aside(who)
 	out := []parts{{[]string{live, "local " + texts.local, "original " + texts.original}, " · "}}
 	if !roomy {
 		out = append([]parts{{strings.Split(r.reason(), "; "), "; "}}, out...)

@@ -73,12 +73,7 @@ func unknown(o merge.Opt) bool { return o.Set && (o.Value == nil || o.Value == "
 
 // who names a value's owner and when it was set, with a space before it; "" if it is
 // unknown.
-func who(o *merge.Owner) string {
-	if name := By(o); name != "" {
-		return " (" + name + ")"
-	}
-	return ""
-}
+func who(o *merge.Owner) string { return aside(By(o)) }
 
 // waysOut returns the remedies: how a user can keep live's value, and how to get local's.
 func (n Note) waysOut() []string {

@@ -60,11 +60,11 @@ func (h holder) find(rest merge.Path) (v any, to merge.Step, err error) {
 	if rest[0].Kind != merge.FieldStep {
 		return h.entry(rest)
 	}
-	v, ok := h.fields[rest[0].Name]
+	if v, ok := h.fields[rest[0].Name]; ok {
+		return v, rest[0], nil
+	}
 	near := suggestFields(h.at, h.fields, rest[0].Name)
 	switch {
-	case ok:
-		return v, rest[0], nil
 	case h.typ == nil || h.typ.Kind != merge.Object:
 	case h.typ.Fields[rest[0].Name].Type != nil: // the field exists in the type
 		return nil, to, fmt.Errorf(notThere+": it has been given up, or was never applied", h.at.Child(rest[0]))
