@@ -18,8 +18,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -38,6 +40,9 @@ type suite struct{ m *testing.M }
 
 // Run builds the program, runs the tests and ends the servers that they started.
 func (s suite) Run() int {
+	if signal.Ignored(syscall.SIGHUP) { // as under nohup; the programs of stories would ignore it, too
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	}
 	folder, err := program()
 	defer os.RemoveAll(folder)
 	if err != nil {
