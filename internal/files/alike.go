@@ -1,10 +1,13 @@
 package files
 
 import (
+	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/linemerge"
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -128,4 +131,81 @@ func byLines(d merge.Disagreement) (merged string, clean, ok bool) {
 	}
 	merged, _, clean = linemerge.Sides(base, ours, theirs)
 	return merged, clean, true
+}
+
+// mixed: the last is no merge of the three before it, base and both sides. It lacks what one side alone has changed;
+// or it is a list with an entry that one side alone has taken out or changed, or without one that it has added, as lines
+// may come to where both sides have moved it. The only entry that differs is one, whatever the sides have made of it, and
+// so is an object that all have in one place of a list (the objects of a Template).
+func mixed(of [4]merge.Opt) bool {
+	base, ours, theirs, got := of[0], of[1], of[2], of[3]
+	switch {
+	case sameOpt(base, ours):
+		return !sameOpt(theirs, got)
+	case sameOpt(base, theirs), sameOpt(ours, theirs):
+		return !sameOpt(ours, got)
+	}
+	if parts, ok := partsOf(of); ok {
+		for _, part := range parts {
+			if mixed(part) {
+				return true
+			}
+		}
+		return false
+	}
+	was, our, their, is := entryCounts(base.Value), entryCounts(ours.Value), entryCounts(theirs.Value), entryCounts(got.Value)
+	return len(was)+len(our)+len(their) == 0 || len(lost(was, our, their, is))+len(lost(was, their, our, is)) > 0
+}
+
+func sameOpt(a, b merge.Opt) bool { return a.Set == b.Set && merge.Identical(a.Value, b.Value) }
+
+// partsOf are the fields of four mappings, or the entries of four lists by their places; ok is false for other values,
+// and where it is not sure that in one place there is one entry.
+func partsOf(of [4]merge.Opt) (parts map[string][4]merge.Opt, ok bool) {
+	parts = map[string][4]merge.Opt{}
+	add := func(i int, name string, v any) {
+		part := parts[name]
+		part[i] = merge.Some(v)
+		parts[name] = part
+	}
+	mappings, places := 0, 0
+	for i, o := range of {
+		switch v := o.Value.(type) {
+		case map[string]any:
+			mappings++
+			for name, e := range v {
+				add(i, name, e)
+			}
+		case []any:
+			places += len(v)
+			for n, e := range v {
+				add(i, strconv.Itoa(n), e)
+			}
+		}
+	}
+	changed, objects := 0, true
+	for _, part := range parts {
+		id := identityOf(part[0])
+		others := func(is func(merge.Opt) bool) bool { return slices.ContainsFunc(part[1:], is) }
+		objects = objects && id.Name != "" && !others(func(o merge.Opt) bool { return identityOf(o) != id })
+		if others(func(o merge.Opt) bool { return !sameOpt(o, part[0]) }) {
+			changed++
+		}
+	}
+	return parts, mappings == len(of) || places > 0 && places == len(of)*len(parts) && (changed == 1 || objects)
+}
+
+func identityOf(o merge.Opt) object.Identity {
+	m, _ := o.Value.(map[string]any)
+	return object.Object{Value: m}.ID()
+}
+
+// entryCounts is how often a list has each entry; empty for a text.
+func entryCounts(v any) map[string]int {
+	out := map[string]int{}
+	for _, e := range entries([]any{v}) {
+		text, _ := json.Marshal(e) // "1" and 1 are two
+		out[string(text)]++
+	}
+	return out
 }

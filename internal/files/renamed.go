@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -282,27 +281,16 @@ func (r *renaming) likeness(t *merge.Type, was, is *member) float64 {
 	return by + samePlace
 }
 
-// followKeys is a triple whose sides know a mapping or list by the one name that one of them alone has given it,
-// and in which the only entry of a list is one, whatever the sides have made of it, and an object is one where all
-// have it in one place of a list (the objects of a Template).
-func followKeys(s merge.Triple, policy merge.Policy) merge.Triple {
-	policy.Literal = true
-	of := keysFollowed([3]any{ofOriginal: s.Original, ofUpdated: s.Local, ofDest: s.Live}, policy)
+// followKeys is a triple whose sides know a mapping or list by the one name that one of them alone has given it.
+func followKeys(s merge.Triple) merge.Triple {
+	of := keysFollowed([3]any{ofOriginal: s.Original, ofUpdated: s.Local, ofDest: s.Live})
 	return merge.Triple{Original: of[ofOriginal], Local: of[ofUpdated], Live: of[ofDest]}
 }
 
-func keysFollowed(of [3]any, policy merge.Policy) [3]any {
+func keysFollowed(of [3]any) [3]any {
 	if lists, ok := listsOf(of); ok { // entries in one place
 		for at := range lists[0] {
-			entry := keysFollowed([3]any{lists[0][at], lists[1][at], lists[2][at]}, policy)
-			id := func(i int) object.Identity { m, _ := entry[i].(map[string]any); return object.Object{Value: m}.ID() }
-			if was := id(ofOriginal); len(lists[0]) == 1 || was.Name != "" && was == id(ofUpdated) && was == id(ofDest) {
-				one := merge.Three(merge.Triple{Original: entry[ofOriginal], Local: entry[ofUpdated], Live: entry[ofDest]}, nil, policy, false)
-				if len(one.Conflicts) == 0 {
-					entry[ofUpdated], entry[ofDest] = one.Result, one.Result
-				}
-			}
-			for i, v := range entry {
+			for i, v := range keysFollowed([3]any{lists[0][at], lists[1][at], lists[2][at]}) {
 				lists[i][at] = v
 			}
 		}
@@ -330,7 +318,7 @@ func keysFollowed(of [3]any, policy merge.Policy) [3]any {
 		}
 	}
 	for k := range in[ofOriginal] {
-		for i, v := range keysFollowed([3]any{in[ofOriginal][k], in[ofUpdated][k], in[ofDest][k]}, policy) {
+		for i, v := range keysFollowed([3]any{in[ofOriginal][k], in[ofUpdated][k], in[ofDest][k]}) {
 			if _, ok := in[i][k]; ok {
 				in[i][k] = v
 			}

@@ -2,7 +2,6 @@ package files
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -145,22 +144,10 @@ func (w weave) reads(merged string, raw texts) bool {
 		w.has(got, w.plan.Result, w.linewise)
 }
 
-// mixes: a list of the merged value has an entry that one side alone has taken out or changed, or
-// lacks one that it has added, as lines may come to where both sides have moved it.
+// mixes: a list of the merged value is none of the sides', see mixed. Lines of texts are the text.
 func (w weave) mixes(c merge.Disagreement, merged any) bool {
-	is, _ := merge.Lookup(merged, c.Path, w.t)
-	base, ours, theirs, got := entryCounts(c.Original.Value), entryCounts(c.Live.Value), entryCounts(c.Local.Value), entryCounts(is)
-	return len(lost(base, ours, theirs, got))+len(lost(base, theirs, ours, got)) > 0
-}
-
-// entryCounts is how often a list has each entry; empty for a text.
-func entryCounts(v any) map[string]int {
-	out := map[string]int{}
-	for _, e := range entries([]any{v}) {
-		text, _ := json.Marshal(e) // "1" and 1 are two
-		out[string(text)]++
-	}
-	return out
+	is, there := merge.Lookup(merged, c.Path, w.t)
+	return isCollection(c.Live.Value) && mixed([4]merge.Opt{c.Original, c.Live, c.Local, {Value: is, Set: there}})
 }
 
 // linewise: a value in conflict may be what the lines come to, since each side has it on several.
@@ -174,7 +161,7 @@ func (w weave) linewise(c merge.Disagreement) bool {
 }
 
 // otherwise: a text has the meaning of a merge in which what one side alone has renamed is followed,
-// entries of lists or those of mappings too, in which the only entry of a list is one, or in which a list that the server replaces is one value.
+// entries of lists or those of mappings too, or in which a list that the server replaces is one value.
 // That is then the plan.
 func (w *weave) otherwise(merged string, raw texts) bool {
 	if len(w.plan.Conflicts) == 0 || w.Policy.Both != merge.LeaveConflict {
@@ -186,7 +173,7 @@ func (w *weave) otherwise(merged string, raw texts) bool {
 		triple merge.Triple
 		t      func() *merge.Type
 		alone  bool
-	}{{triple: triple, alone: true}, {triple: triple, t: unnamed}, {triple: followKeys(triple, w.Policy), alone: true}} {
+	}{{triple: triple, alone: true}, {triple: triple, t: unnamed}, {triple: followKeys(triple), alone: true}} {
 		other := *w
 		if by.t != nil {
 			other.t = by.t()
