@@ -55,15 +55,11 @@ func ReadMember(gk GroupKind, obj map[string]any) Member {
 		ResourceVersion: merge.At[string](meta, "resourceVersion"),
 		Labels:          object.Texts(meta["labels"]),
 		Annotations:     object.Texts(meta["annotations"]),
+		Finalizers:      object.Object{Value: obj}.Finalizers(),
 		Deleting:        merge.At[string](meta, "deletionTimestamp"),
 	}
 	for _, ref := range merge.MapsAt(meta, "ownerReferences") {
 		m.Owners = append(m.Owners, Owner{GroupKind: GroupKind{Group: object.GroupOf(merge.At[string](ref, "apiVersion")), Kind: merge.At[string](ref, "kind")}, Name: merge.At[string](ref, "name"), UID: merge.At[string](ref, "uid")})
-	}
-	for _, f := range merge.At[[]any](meta, "finalizers") {
-		if name, ok := f.(string); ok {
-			m.Finalizers = append(m.Finalizers, name)
-		}
 	}
 	return m
 }

@@ -111,6 +111,16 @@ func (o Object) ResourceVersion() string { return merge.At[string](o.meta(), "re
 // UID returns metadata.uid, "" where the object has none.
 func (o Object) UID() string { return merge.At[string](o.meta(), "uid") }
 
+// Finalizers returns the object's finalizers. Those of a wrong type are left out.
+func (o Object) Finalizers() (names []string) {
+	for _, f := range merge.At[[]any](o.meta(), "finalizers") {
+		if name, ok := f.(string); ok {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // Labels returns the object's labels; values that are not strings are left out. Never nil.
 func (o Object) Labels() map[string]string { return Texts(o.meta()["labels"]) }
 

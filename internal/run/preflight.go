@@ -59,9 +59,8 @@ func (w *writer) preflight(ctx context.Context, items []*Item) {
 // part of the server knows it.
 const propagation = 10 * time.Second
 
-// apply writes or tries an item. A refusal caused by an object that this run has just
-// written is retried: that object may not have propagated yet.
-func (w *writer) apply(ctx context.Context, s write.Server, item *Item) (write.Result, error) {
+// task returns the write of an item's plan.
+func (w *writer) task(item *Item) write.Task {
 	t := write.Task{
 		Target: item.Target, Planned: item.Planned, Prepared: item.stored.request,
 		Replan: func(ctx context.Context, obj map[string]any) (apply.Planned, error) { return w.plan(ctx, item, obj) },
@@ -69,6 +68,13 @@ func (w *writer) apply(ctx context.Context, s write.Server, item *Item) (write.R
 	if w.Journal != nil {
 		t.Begin = func(p apply.Planned) (func(map[string]any, error), error) { return w.Journal.Begin(item, p) }
 	}
+	return t
+}
+
+// apply writes or tries an item. A refusal caused by an object that this run has just
+// written is retried: that object may not have propagated yet.
+func (w *writer) apply(ctx context.Context, s write.Server, item *Item) (write.Result, error) {
+	t := w.task(item)
 	for pause := 100 * time.Millisecond; ; pause *= 2 {
 		out, err := s.Apply(item.Meter.In(ctx), t)
 		if !w.settling(item, err) || cluster.Sleep(ctx, pause) != nil {

@@ -135,12 +135,5 @@ func (w *writer) instead(ctx context.Context, item *Item, planned apply.Planned,
 }
 
 func (w *writer) recreation(item *Item) write.Recreation {
-	r := write.Recreation{
-		Target: item.Target, Planned: item.Planned, Propagation: w.Recreate.Propagation, Within: w.Recreate.Within,
-		Replan: func(ctx context.Context, obj map[string]any) (apply.Planned, error) { return w.plan(ctx, item, obj) },
-	}
-	if w.Journal != nil {
-		r.Begin = func(p apply.Planned) (func(map[string]any, error), error) { return w.Journal.Begin(item, p) }
-	}
-	return r
+	return write.Recreation{Task: w.task(item), Propagation: w.Recreate.Propagation, Within: w.Recreate.Within}
 }

@@ -11,23 +11,18 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
-	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
 // Recreation is an object that is deleted and created again, since a field of it is immutable.
 type Recreation struct {
-	Target      cluster.Target
-	Planned     apply.Planned // merged with the object that is deleted
+	// Planned was merged with the object that is deleted; Prepared is not used. Begin is called before
+	// each deletion that is not a dry run. If the object is deleted, end is called only when it is
+	// created again: until then the write is in progress.
+	Task
 	Propagation cluster.Propagation
 	Within      time.Duration // how long the deleted object may still be there; 0: two minutes
-
-	// Replan merges again with the current live object.
-	Replan func(ctx context.Context, live map[string]any) (apply.Planned, error)
-
-	// Begin is called before each deletion that is not a dry run, like Task.Begin. If the object is
-	// deleted, end is called only when it is created again: until then the write is in progress.
-	Begin func(p apply.Planned) (end func(stored map[string]any, err error), err error)
 }
 
 // How long a deleted object may still exist, how often its deletion is decided anew after a change,
@@ -107,7 +102,7 @@ func (c *recreating) try(ctx context.Context) (Result, error) {
 // deletion returns the Deletion for the object that was merged; unless others write it constantly,
 // also for its state.
 func (c *recreating) deletion(bound bool) cluster.Deletion {
-	d := cluster.Deletion{UID: merge.At[string](c.Planned.Live, "metadata", "uid"), Propagation: c.Propagation, DryRun: c.Write.DryRun}
+	d := cluster.Deletion{UID: uidOf(c.Planned.Live), Propagation: c.Propagation, DryRun: c.Write.DryRun}
 	if bound {
 		d.ResourceVersion = version(c.Planned.Live)
 	}
@@ -236,19 +231,9 @@ func (c *recreating) restored(ctx context.Context, refusal error) error {
 	return fmt.Errorf("%s: was deleted, and is there again as it was configured, since the new one is refused: %w", c.Target, refusal)
 }
 
-func uidOf(obj map[string]any) string {
-	id, _ := merge.Lookup(obj, merge.Path{merge.Named("metadata"), merge.Named("uid")}, nil)
-	return merge.At[string](id)
-}
+func uidOf(obj map[string]any) string { return object.Object{Value: obj}.UID() }
 
 // finalizers lists an object's finalizers.
 func finalizers(obj map[string]any) string {
-	var names []string
-	for _, f := range merge.At[[]any](obj, "metadata", "finalizers") {
-		if name, ok := f.(string); ok {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return strings.Join(names, ", ")
+	return strings.Join(slices.Sorted(slices.Values(object.Object{Value: obj}.Finalizers())), ", ")
 }

@@ -53,7 +53,7 @@ func TestRecreate(t *testing.T) {
 			}
 			k := task(t, s, "2", policy)
 			server := &Server{API: s, Write: cluster.Write{DryRun: tt.dry}}
-			out, err := server.Recreate(t.Context(), Recreation{Target: conf, Planned: k.Planned, Replan: k.Replan})
+			out, err := server.Recreate(t.Context(), Recreation{Task: Task{Target: conf, Planned: k.Planned, Replan: k.Replan}})
 			if log := strings.Join(s.log, " "); log != tt.log {
 				t.Errorf("%s: sent %s\nwant %s", tt.reason, log, tt.log)
 			}
@@ -79,7 +79,7 @@ func TestRecreateWaits(t *testing.T) {
 		s := &script{live: set(set(one(t), "one", "metadata", "uid"), []any{"example.com/b", "example.com/a"}, "metadata", "finalizers")}
 		k := task(t, s, "2", "apply")
 		server := &Server{API: held{s}}
-		_, err := server.Recreate(t.Context(), Recreation{Target: conf, Planned: k.Planned, Replan: k.Replan})
+		_, err := server.Recreate(t.Context(), Recreation{Task: Task{Target: conf, Planned: k.Planned, Replan: k.Replan}})
 		const want = "configmap/conf: was deleted and waits for its finalizers example.com/a, example.com/b after 2m0s, so that it was not created again: merge again once it is gone, which creates it"
 		if err == nil || err.Error() != want || slices.Contains(s.log, "create") {
 			t.Errorf("%v, sent %q", err, s.log)
