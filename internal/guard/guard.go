@@ -117,12 +117,7 @@ func otherSet(p apply.Planned, manager string) (Finding, bool) {
 		return Finding{}, false
 	}
 	owners := ownership.At(ownership.Of(p.Live), lastapplied.PartOfPath)
-	for _, o := range owners {
-		if o.Manager == manager || person(o.Manager) {
-			return Finding{}, false
-		}
-	}
-	if len(owners) == 0 {
+	if len(owners) == 0 || slices.ContainsFunc(owners, func(o merge.Owner) bool { return o.Manager == manager || person(o.Manager) }) {
 		return Finding{}, false
 	}
 	return Finding{Tool: "ApplySet", Text: fmt.Sprintf("is a member of the ApplySet %s, which %s applies: its next apply may revert this", id, owners[0].Manager)}, true

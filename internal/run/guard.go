@@ -58,11 +58,8 @@ func (p *Plan) Guard(ctx context.Context, api Scalers) {
 	}
 	for ns, items := range at {
 		for _, s := range guard.Scalers {
-			for _, item := range items {
-				if s.Sets(item.stated.Fields) {
-					searches = append(searches, &search{scaler: s, namespace: ns})
-					break
-				}
+			if slices.ContainsFunc(items, func(i *Item) bool { return s.Sets(i.stated.Fields) }) {
+				searches = append(searches, &search{scaler: s, namespace: ns})
 			}
 		}
 	}

@@ -31,11 +31,9 @@ const (
 // batch holds the objects of one kind in one namespace, or in several.
 type batch struct {
 	cluster.Resource
-	lister    live.Lister
 	namespace string // "" for all, and for a cluster-scoped kind
 	items     []*Item
 	wanted    map[place]*Item // those not merged yet
-	done      func(int)       // called for each that is merged
 }
 
 // place locates an object within its kind.
@@ -114,7 +112,6 @@ func (j *Job) adaptFrom(n int) func(limit int) int {
 }
 
 func (l *lists) readBatch(ctx context.Context, b *batch) {
-	b.lister, b.done = l.lister, l.done
 	if _, no := l.refused.Load(b.Resource); no && len(b.items) < listMany {
 		return
 	}
@@ -204,15 +201,15 @@ func (b *batch) most() int {
 
 // readList merges the batch's items that a list contains and leaves the others wanted.
 // The error is for information: it recurs when the object itself is read.
-func (p *Plan) readList(ctx context.Context, b *batch) error {
-	l := cluster.Listing{Resource: b.Resource, Namespace: b.namespace, Limit: min(firstPage, len(b.items)+listFree, b.most())}
+func (l *lists) readList(ctx context.Context, b *batch) error {
+	asked := cluster.Listing{Resource: b.Resource, Namespace: b.namespace, Limit: min(firstPage, len(b.items)+listFree, b.most())}
 	var walk cluster.Walk
 	for seen := 0; len(b.wanted) > 0; {
-		page, err := b.lister.List(ctx, l)
+		page, err := l.lister.List(ctx, asked)
 		if err != nil {
 			return err
 		}
-		p.takePage(ctx, b, page)
+		l.takePage(ctx, b, page)
 		seen += len(page.Objects)
 		if page.Next == "" {
 			break
@@ -220,16 +217,16 @@ func (p *Plan) readList(ctx context.Context, b *batch) error {
 		if err := walk.Past(page); err != nil || seen+max(page.Left, 0) > b.most() {
 			return err
 		}
-		l.Continue, l.Limit = page.Next, nextLimit(l.Limit, page)
+		asked.Continue, asked.Limit = page.Next, nextLimit(asked.Limit, page)
 	}
 	if complete(b.Resource) {
-		p.mergeAll(ctx, b, slices.Collect(maps.Values(b.wanted)), func(int) (map[string]any, error) { return nil, nil })
+		l.mergeAll(ctx, b, slices.Collect(maps.Values(b.wanted)), func(int) (map[string]any, error) { return nil, nil })
 	}
 	return nil
 }
 
 // takePage merges the items of the batch that a page contains.
-func (p *Plan) takePage(ctx context.Context, b *batch, page cluster.Page) {
+func (l *lists) takePage(ctx context.Context, b *batch, page cluster.Page) {
 	var items []*Item
 	var found []cluster.Listed
 	for _, o := range page.Objects {
@@ -237,18 +234,18 @@ func (p *Plan) takePage(ctx context.Context, b *batch, page cluster.Page) {
 			items, found = append(items, item), append(found, o)
 		}
 	}
-	p.mergeAll(ctx, b, items, func(i int) (map[string]any, error) { return found[i].Object() })
+	l.mergeAll(ctx, b, items, func(i int) (map[string]any, error) { return found[i].Object() })
 }
 
 // mergeAll merges items of the batch; object returns the live object of each.
-func (p *Plan) mergeAll(ctx context.Context, b *batch, items []*Item, object func(i int) (map[string]any, error)) {
-	begun := parallel.Each(ctx, parallel.Steps{N: len(items), Limit: p.Concurrency, Done: b.done}, func(i int) {
+func (l *lists) mergeAll(ctx context.Context, b *batch, items []*Item, object func(i int) (map[string]any, error)) {
+	begun := parallel.Each(ctx, parallel.Steps{N: len(items), Limit: l.Concurrency, Done: l.done}, func(i int) {
 		obj, err := object(i)
 		if err != nil {
 			items[i].Err = fmt.Errorf("%s: %w", items[i].Target, err)
 			return
 		}
-		p.merge(ctx, items[i], obj)
+		l.merge(ctx, items[i], obj)
 	})
 	for _, item := range items[:begun] {
 		delete(b.wanted, placeOf(item.Target))

@@ -31,7 +31,6 @@ type API interface {
 	Find(ctx context.Context, group, version, kind string) (cluster.Resource, error)
 	FindKind(ctx context.Context, group, kind string) (cluster.Resource, error)
 	Declare(r cluster.Resource)
-	Delete(ctx context.Context, t cluster.Target, d cluster.Deletion) (map[string]any, error)
 }
 
 // Undo undoes one record.
