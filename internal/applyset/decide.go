@@ -166,7 +166,7 @@ func (r Run) Widened(deletions []Member) string {
 // Exact returns the parent for the end of the run. It holds the kinds and namespaces of the merged
 // objects, of the members that are kept, and of kinds that could not be listed.
 func (r Run) Exact(decisions []Decision, unlisted []GroupKind) Parent {
-	kinds, namespaces := r.merged()
+	kinds, namespaces := r.Merged()
 	kinds = append(kinds, unlisted...)
 	for _, d := range decisions {
 		if d.Action == Keep {
@@ -187,10 +187,10 @@ func (r Run) In(parent Parent) Run {
 
 // Superset returns the parent before the first write: whatever happens then, it covers all objects
 // that carry the set's label.
-func (r Run) Superset() Parent { return r.Parent.Including(r.merged()) }
+func (r Run) Superset() Parent { return r.Parent.Including(r.Merged()) }
 
-// merged returns the kinds and namespaces of the merged objects.
-func (r Run) merged() (kinds []GroupKind, namespaces []string) {
+// Merged returns the kinds and namespaces of the merged objects.
+func (r Run) Merged() (kinds []GroupKind, namespaces []string) {
 	for o := range r.Objects {
 		kinds, namespaces = append(kinds, o.GroupKind), append(namespaces, o.Namespace)
 	}

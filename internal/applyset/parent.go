@@ -124,7 +124,7 @@ func (p *Parent) readContents(annotations map[string]string) error {
 			}
 			p.Kinds = append(p.Kinds, gk)
 		}
-		p.Kinds = sortedKinds(p.Kinds)
+		p.Kinds = SortedKinds(p.Kinds)
 	} else {
 		p.Resources = items(resources)
 	}
@@ -161,7 +161,7 @@ func (p Parent) AllNamespaces() []string {
 
 // With returns a parent that holds exactly these kinds and namespaces.
 func (p Parent) With(kinds []GroupKind, namespaces []string) Parent {
-	p.Kinds, p.Resources, p.Namespaces = sortedKinds(kinds), nil, p.additional(namespaces)
+	p.Kinds, p.Resources, p.Namespaces = SortedKinds(kinds), nil, p.additional(namespaces)
 	return p
 }
 
@@ -179,7 +179,7 @@ func (p Parent) Says(q Parent) bool { return p.Exists() && len(p.Resources) == 0
 
 // Equals reports whether p and q have members in the same kinds and namespaces.
 func (p Parent) Equals(q Parent) bool {
-	return slices.Equal(sortedKinds(p.Kinds), sortedKinds(q.Kinds)) && slices.Equal(p.Namespaces, q.Namespaces)
+	return slices.Equal(SortedKinds(p.Kinds), SortedKinds(q.Kinds)) && slices.Equal(p.Namespaces, q.Namespaces)
 }
 
 // Covers returns p with what q holds in addition.

@@ -41,12 +41,8 @@ const Tooling = "kubectl/v1.36.0"
 // Parents list it as its String: Deployment.apps, ConfigMap.
 type GroupKind = schema.GroupKind
 
-// Set identifies a set by its parent object.
-type Set struct {
-	GroupKind
-	Namespace string // "" for a cluster-scoped parent
-	Name      string
-}
+// Set identifies a set by its parent object. Namespace is "" for a cluster-scoped one.
+type Set Identity
 
 // ID returns the value of the labels of the set's parent and members.
 func (s Set) ID() string {
@@ -82,8 +78,8 @@ func Reference(text string) (kind, name string, err error) {
 	return kind, name, nil
 }
 
-// sortedKinds returns the kinds in the order of their texts, each once.
-func sortedKinds(kinds []GroupKind) []GroupKind {
+// SortedKinds returns the kinds in the order of their texts, each once.
+func SortedKinds(kinds []GroupKind) []GroupKind {
 	out := slices.Clone(kinds)
 	slices.SortFunc(out, func(a, b GroupKind) int { return strings.Compare(a.String(), b.String()) })
 	return slices.Compact(out)

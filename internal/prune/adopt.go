@@ -99,6 +99,8 @@ type Labelling struct {
 	Manager string // field manager
 	DryRun  bool   // the server checks the request and stores nothing
 	Nothing bool   // nothing is sent
+
+	to string // the id of the set; "" for none
 }
 
 // Join makes objects part of the set: the parent is written first, so that it covers them. An
@@ -124,8 +126,9 @@ func (s *Set) Join(ctx context.Context, objects []Member, l Labelling) ([]Member
 			return nil, err
 		}
 	}
+	l.to = s.Parent.ID()
 	for i, m := range joining {
-		if err := s.relabel(ctx, m, relabelling{Labelling: l, to: s.Parent.ID()}); err != nil {
+		if err := s.relabel(ctx, m, l); err != nil {
 			return joining[:i], err
 		}
 	}
@@ -151,21 +154,16 @@ func (s *Set) Cover(ctx context.Context, objects []applyset.Member) error {
 func (s *Set) Leave(ctx context.Context, objects []Member, l Labelling) error {
 	l.From = s.Parent.ID()
 	for _, m := range objects {
-		if err := s.relabel(ctx, m, relabelling{Labelling: l}); err != nil {
+		if err := s.relabel(ctx, m, l); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-type relabelling struct {
-	Labelling
-	to string // "" for no set
-}
-
 // relabel writes the label of one object, bound to the state in which it was part of the set that
 // it leaves. An object that has changed meanwhile is checked again.
-func (s *Set) relabel(ctx context.Context, m Member, l relabelling) error {
+func (s *Set) relabel(ctx context.Context, m Member, l Labelling) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("%s: was not written: %w", m.Target, run.ErrInterrupted)
 	}

@@ -40,9 +40,7 @@ type Where struct {
 // Unlike kubectl: which lists whole objects, one list of each kind in each namespace, and
 // fails for good where a kind is gone.
 func (s *Set) Members(ctx context.Context, in Where) (Members, error) {
-	kinds := slices.Clone(in.Kinds)
-	slices.SortFunc(kinds, func(a, b applyset.GroupKind) int { return strings.Compare(a.String(), b.String()) })
-	kinds = slices.Compact(kinds)
+	kinds := applyset.SortedKinds(in.Kinds)
 	found := make([][]Member, len(kinds))
 	errs := make([]error, len(kinds))
 	begun := parallel.Each(ctx, parallel.Steps{N: len(kinds), Limit: in.Limit}, func(i int) { found[i], errs[i] = s.list(ctx, kinds[i], in.Namespaces) })

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
@@ -134,12 +135,8 @@ func (p *Pruner) list(ctx context.Context) (Members, error) {
 
 // makes reports whether an object of the kind is in the input, and so its definition may be.
 func (p *Pruner) makes(gk applyset.GroupKind) bool {
-	for o := range p.decider.Objects {
-		if o.GroupKind == gk {
-			return true
-		}
-	}
-	return false
+	kinds, _ := p.decider.Merged()
+	return slices.Contains(kinds, gk)
 }
 
 // count sets the number of the set's objects.
