@@ -18,51 +18,60 @@ import (
 // edit replaces a text in one of cobra's scripts.
 type edit struct{ from, to string }
 
-// edited prints a script of cobra's with edits. The error is that one of them does not match
-// exactly once: cobra's script has changed.
-func edited(shell string, out io.Writer, print func(io.Writer) error, edits ...edit) error {
-	var script bytes.Buffer
-	if err := print(&script); err != nil {
+// script is a script of cobra's, with edits.
+type script struct {
+	shell  string
+	plugin string // completes `kubectl merge`
+	print  func(io.Writer) error
+	edits  []edit
+}
+
+// write prints the script, with the completion of `kubectl merge` by the same functions. kubectl's own
+// script runs the helper for it, and has the defects that the edits remove. It is left out for a command
+// that is not a plugin. The error is that an edit does not match exactly once: cobra's script has changed.
+func (s script) write(root *cobra.Command, out io.Writer) error {
+	var b bytes.Buffer
+	if err := s.print(&b); err != nil {
 		return err
 	}
-	text := script.String()
-	for _, e := range edits {
+	text := b.String()
+	for _, e := range s.edits {
 		if strings.Count(text, e.from) != 1 {
-			return fmt.Errorf("completion for %s: the script is not the one that is known to be safe", shell)
+			return fmt.Errorf("completion for %s: the script is not the one that is known to be safe", s.shell)
 		}
 		text = strings.Replace(text, e.from, e.to, 1)
+	}
+	if verb, plugin := strings.CutPrefix(root.CommandPath(), "kubectl "); plugin {
+		text += strings.NewReplacer("NAME", root.Name(), "VERB", verb, "VARIABLE", strings.ReplaceAll(root.Name(), "-", "_")).Replace(s.plugin)
 	}
 	_, err := io.WriteString(out, text)
 	return err
 }
 
-// fishCompletion prints cobra's script for fish. That puts the words of the line into a text for
+// fishCompletion returns cobra's script for fish. That puts the words of the line into a text for
 // eval without their quotes: a file's name would run. The edits quote them again. It also compares
 // candidates with the word as typed, including quotes.
-func fishCompletion(root *cobra.Command, out io.Writer) error {
+func fishCompletion(root *cobra.Command) script {
 	plugin := ""
 	if verb, ok := strings.CutPrefix(root.CommandPath(), "kubectl "); ok {
 		plugin = "\n    if test \"$args[1..2]\" = \"kubectl " + verb + "\"\n        set args " + root.Name() + " $args[3..-1]\n    end"
 	}
-	err := edited("fish", out, func(w io.Writer) error { return root.GenFishCompletion(w, true) },
-		edit{"set -l args (commandline -opc)", "set -l args (string escape -- (commandline -opc))" + plugin},
-		edit{"set -l prefix (commandline -t | string escape --style=regex)", `set -l prefix (commandline -t | string replace -r '^[\'"]' '' | string replace -a '\\' '' | string escape --style=regex)`})
-	if err != nil {
-		return err
-	}
-	return asPlugin(root, fishPlugin, out)
+	return script{"fish", fishPlugin, func(w io.Writer) error { return root.GenFishCompletion(w, true) }, []edit{
+		{"set -l args (commandline -opc)", "set -l args (string escape -- (commandline -opc))" + plugin},
+		{"set -l prefix (commandline -t | string escape --style=regex)", `set -l prefix (commandline -t | string replace -r '^[\'"]' '' | string replace -a '\\' '' | string escape --style=regex)`},
+	}}
 }
 
-// bashCompletion prints cobra's script for bash. That completes no word in an open quote or with a
+// bashCompletion returns cobra's script for bash. That completes no word in an open quote or with a
 // backslash, as eval fails; expands brackets as patterns of files; and inserts a whole path after
 // the last =, at which bash divides words. The edits pass the typed word unquoted, and reduce
 // candidates to the part that bash inserts.
-func bashCompletion(root *cobra.Command, out io.Writer) error {
+func bashCompletion(root *cobra.Command) script {
 	name := root.Name()
-	err := edited("bash", out, func(w io.Writer) error { return root.GenBashCompletionV2(w, true) },
-		edit{`out=$(eval "${requestComp}" 2>/dev/null)`, `out=$(set -f; eval "${requestComp}" 2>/dev/null)`},
-		edit{`if [[ "$comp" == *${char}* && `, `if [[ -z "${opened}" && "$comp" == *${char}* && `},
-		edit{"    __" + name + "_get_completion_results\n", `    local opened="" typed="${cur}"
+	return script{"bash", bashPlugin, func(w io.Writer) error { return root.GenBashCompletionV2(w, true) }, []edit{
+		{`out=$(eval "${requestComp}" 2>/dev/null)`, `out=$(set -f; eval "${requestComp}" 2>/dev/null)`},
+		{`if [[ "$comp" == *${char}* && `, `if [[ -z "${opened}" && "$comp" == *${char}* && `},
+		{"    __" + name + "_get_completion_results\n", `    local opened="" typed="${cur}"
     if [[ "${cur}" == [\'\"]* && ( ${#cur} -eq 1 || "${cur: -1}" != "${cur:0:1}" ) ]]; then
         opened="${cur:0:1}"
         cur="${cur:1}"
@@ -74,7 +83,7 @@ func bashCompletion(root *cobra.Command, out io.Writer) error {
     fi
     __` + name + `_get_completion_results
 `},
-		edit{"    __" + name + "_process_completion_results\n}\n", `    [[ "${cur}" == *\"* ]] && printf -v cur %q "${cur}"
+		{"    __" + name + "_process_completion_results\n}\n", `    [[ "${cur}" == *\"* ]] && printf -v cur %q "${cur}"
     __` + name + `_process_completion_results
     local i plain="${typed//\\/}" quoted
     if [[ -n "${opened}" ]]; then
@@ -88,38 +97,19 @@ func bashCompletion(root *cobra.Command, out io.Writer) error {
         done
     fi
 }
-`})
-	if err != nil {
-		return err
-	}
-	return asPlugin(root, bashPlugin, out)
+`},
+	}}
 }
 
-// zshCompletion prints cobra's script for zsh. That completes no word in an open quote, as eval
+// zshCompletion returns cobra's script for zsh. That completes no word in an open quote, as eval
 // fails, nor one with a bracket, which is a pattern: the edits pass the typed word unquoted.
-func zshCompletion(root *cobra.Command, out io.Writer) error {
+func zshCompletion(root *cobra.Command) script {
 	const request = "    requestComp=\"${words[1]} __complete ${words[2,-1]}\"\n"
-	err := edited("zsh", out, root.GenZshCompletion, edit{"out=$(eval ${requestComp} 2>/dev/null)", "out=$(setopt no_glob; eval ${requestComp} 2>/dev/null)"}, edit{request, `    if [[ "${lastParam[1]}" == [\'\"] && ( ${#lastParam} -eq 1 || "${lastParam[-1]}" != "${lastParam[1]}" ) ]]; then
+	return script{"zsh", zshPlugin, root.GenZshCompletion, []edit{{"out=$(eval ${requestComp} 2>/dev/null)", "out=$(setopt no_glob; eval ${requestComp} 2>/dev/null)"}, {request, `    if [[ "${lastParam[1]}" == [\'\"] && ( ${#lastParam} -eq 1 || "${lastParam[-1]}" != "${lastParam[1]}" ) ]]; then
         words[-1]=${(q)lastParam[2,-1]}
         [[ -n "${words[-1]}" ]] || words[-1]="''"
     fi
-` + request})
-	if err != nil {
-		return err
-	}
-	return asPlugin(root, zshPlugin, out)
-}
-
-// asPlugin adds the completion of `kubectl merge` to a script, by the same functions. kubectl's own
-// script runs the helper for it, and has the defects that the edits above remove. It prints nothing
-// for a command that is not a plugin.
-func asPlugin(root *cobra.Command, script string, out io.Writer) error {
-	verb, plugin := strings.CutPrefix(root.CommandPath(), "kubectl ")
-	if !plugin {
-		return nil
-	}
-	_, err := strings.NewReplacer("NAME", root.Name(), "VERB", verb, "VARIABLE", strings.ReplaceAll(root.Name(), "-", "_")).WriteString(out, script)
-	return err
+` + request}}}
 }
 
 // kubectl's own script completes all other command lines of kubectl; it is loaded if necessary.
@@ -241,11 +231,11 @@ func plainForShells(word string, quotes bool) bool {
 func Script(root *cobra.Command, shell string, out io.Writer) error {
 	switch shell {
 	case "bash":
-		return bashCompletion(root, out)
+		return bashCompletion(root).write(root, out)
 	case "zsh":
-		return zshCompletion(root, out)
+		return zshCompletion(root).write(root, out)
 	case "fish":
-		return fishCompletion(root, out)
+		return fishCompletion(root).write(root, out)
 	case "powershell":
 		return root.GenPowerShellCompletionWithDesc(out)
 	case "kubectl":
