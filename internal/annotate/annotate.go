@@ -30,12 +30,14 @@ type Annotated struct {
 	apply.Planned
 	Was lastapplied.Original
 	Now apply.Conf // as it is kept: shortened, a Secret's values blanked
+
+	Rewrite Rewrite // by which it is planned again
 }
 
 // Annotate plans a write of the last-applied annotation alone. s.Value is the
 // local object where there is one, else live. The error names the object.
 func (p Planner) Annotate(ctx context.Context, s apply.Subject, live map[string]any, rewrite Rewrite) (Annotated, error) {
-	out := Annotated{Planned: apply.Planned{Subject: s, Live: live}, Was: lastapplied.Read(live)}
+	out := Annotated{Planned: apply.Planned{Subject: s, Live: live}, Was: lastapplied.Read(live), Rewrite: rewrite}
 	out.Sensitive = p.Sensitive(s, merge.Triple{Original: out.Was.Value, Local: s.Value, Live: live})
 	if live == nil {
 		return out, fmt.Errorf("%s: NotFound: there is no such object: to make it, kubectl merge -f FILE", s.Name)

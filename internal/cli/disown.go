@@ -141,7 +141,7 @@ func (v *disownVerb) send(ctx context.Context, d *target.Disowned) (write.Outcom
 	if !v.write && len(d.Filed) > 0 {
 		v.note(d.String(), d.Local.Origin.File+": take it out there too, or let -w do it")
 	}
-	return out.Outcome, v.written(d.Target, d.Change.Annotated, out)
+	return out.Outcome, v.written(d.Target, *d.Change, out)
 }
 
 // writeFile replaces the old text by the new one, or shows the difference.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/annotate"
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/editor"
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
@@ -118,7 +119,7 @@ func (s *editing) loop(ctx context.Context) (said string, err error) {
 		if reason != nil && (bytes.Equal(before, s.Body) || try > blindTries && !term.IsTerminal(s.In)) {
 			return "", fmt.Errorf("%s: %w", editInVain, reason)
 		}
-		var next target.Change
+		var next annotate.Annotated
 		if next, reason = s.Edit.Plan(ctx, func(text string) { s.note(s.Target.String(), text) }); reason != nil {
 			if ctx.Err() != nil {
 				return "", reason
@@ -184,16 +185,15 @@ func (s *editing) ask(ctx context.Context) (bool, error) {
 }
 
 // save writes the annotation, and then discards the draft.
-func (s *editing) save(ctx context.Context, next target.Change) error {
-	out := write.Foreseen(next.Planned)
+func (s *editing) save(ctx context.Context, next annotate.Annotated) error {
+	out, err := s.put(ctx, s.Target, next)
 	if next.Action != apply.Nothing {
-		var err error
-		if out, err = s.Write(ctx, s.Target, next, false); err != nil {
-			return err
-		}
 		out.Outcome = write.Edited
 	}
-	if err := s.written(s.Target, next.Annotated, out); err != nil {
+	if err == nil {
+		err = s.written(s.Target, next, out)
+	}
+	if err != nil {
 		return err
 	}
 	return s.draft.Discard()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/annotate"
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
 	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
@@ -40,7 +41,7 @@ func (v *setVerb) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	plans := make([]target.Change, len(objects))
+	plans := make([]annotate.Annotated, len(objects))
 	for i, o := range objects {
 		if errs[i] == nil {
 			plans[i], errs[i] = v.Plan(ctx, o, v.Set(o, v.create, func(text string) { v.note(o.String(), text) }))
@@ -53,7 +54,7 @@ func (v *setVerb) run(ctx context.Context) error {
 }
 
 // send writes the plans, several objects at once, and reports in input order.
-func (v *setVerb) send(ctx context.Context, objects []target.Target, plans []target.Change) error {
+func (v *setVerb) send(ctx context.Context, objects []target.Target, plans []annotate.Annotated) error {
 	outs := make([]write.Result, len(objects))
 	errs := make([]error, len(objects)+1)
 	counts := map[write.Outcome]int{}
@@ -71,7 +72,7 @@ func (v *setVerb) send(ctx context.Context, objects []target.Target, plans []tar
 				}
 			}
 		default:
-			errs[i] = v.written(objects[i], plans[i].Annotated, outs[i])
+			errs[i] = v.written(objects[i], plans[i], outs[i])
 		}
 	}
 	begun := parallel.Each(ctx, parallel.Steps{N: len(objects), Done: report}, func(i int) {

@@ -142,7 +142,7 @@ func (k *targetVerb) prepare(ctx context.Context) (err error) {
 
 // put writes one change, or has the server try it; a client-side dry run, and a change that is none, send
 // nothing.
-func (k *targetVerb) put(ctx context.Context, t target.Target, c target.Change) (write.Result, error) {
+func (k *targetVerb) put(ctx context.Context, t target.Target, c annotate.Annotated) (write.Result, error) {
 	if !write.Writes(c.Planned) || k.mode == dryClient {
 		return write.Foreseen(c.Planned), nil
 	}

@@ -41,10 +41,10 @@ func (d *Disowning) Plan(ctx context.Context, targets []Target) ([]*Disowned, er
 // Disowned is the planned change of one target.
 type Disowned struct {
 	Target
-	Change   *Change            // nil if it was applied without the fields
-	Filed    []merge.Path       // the fields that its file states
-	Meanings []annotate.Meaning // of Change, for the next merge
-	Failed   bool               // set by the caller: Change could not be written
+	Change   *annotate.Annotated // nil if it was applied without the fields
+	Filed    []merge.Path        // the fields that its file states
+	Meanings []annotate.Meaning  // of Change, for the next merge
+	Failed   bool                // set by the caller: Change could not be written
 
 	has []merge.Path // those of the fields that it was applied with
 }
@@ -86,7 +86,7 @@ func (d *Disowning) plan(ctx context.Context, t Target, only bool) (*Disowned, e
 		edited.Value, _ = value.(map[string]any)
 		local = &edited
 	}
-	h.Meanings, err = d.Planner.Meanings(ctx, change.Annotated, local)
+	h.Meanings, err = d.Planner.Meanings(ctx, change, local)
 	return h, err
 }
 

@@ -91,20 +91,20 @@ func (s *Edit) Blank() bool {
 
 // Plan reads the text and plans the write. warn is called with a lenient planner's report of fields
 // that the kind does not have; the error is for the user to fix.
-func (s *Edit) Plan(ctx context.Context, warn func(string)) (Change, error) {
+func (s *Edit) Plan(ctx context.Context, warn func(string)) (annotate.Annotated, error) {
 	objects, err := source.Parse("the text", s.Body)
 	if err != nil {
-		return Change{}, err
+		return annotate.Annotated{}, err
 	}
 	if len(objects) != 1 {
-		return Change{}, fmt.Errorf("the text: holds %d objects: it must be one, the configuration of %s", len(objects), s.Target)
+		return annotate.Annotated{}, fmt.Errorf("the text: holds %d objects: it must be one, the configuration of %s", len(objects), s.Target)
 	}
 	conf, err := apply.Given(objects[0].Value, s.Live)
 	if err != nil {
-		return Change{}, err
+		return annotate.Annotated{}, err
 	}
 	if err := s.served(ctx, objects[0]); err != nil {
-		return Change{}, err
+		return annotate.Annotated{}, err
 	}
 	if conf.Blanking == lastapplied.BlankNothing {
 		conf.Blanking = s.was.Blanking // without the marker, the values are still blanked
@@ -113,7 +113,7 @@ func (s *Edit) Plan(ctx context.Context, warn func(string)) (Change, error) {
 	edited.Origin = object.Origin{}
 	warning, err := s.access.Planner.Check(ctx, edited, conf, s.was.Value)
 	if err != nil {
-		return Change{}, err
+		return annotate.Annotated{}, err
 	}
 	if warning != "" {
 		warn(warning)
@@ -153,16 +153,15 @@ func (s *Edit) rewrite(conf apply.Conf) annotate.Rewrite {
 }
 
 // Same reports whether a change results in the former text.
-func (s *Edit) Same(c Change) bool { return lastapplied.Read(c.Final).Text == s.same }
+func (s *Edit) Same(c annotate.Annotated) bool { return lastapplied.Read(c.Final).Text == s.same }
 
 // Meanings returns the consequences of the change for the next merge, field by field. They are in
 // path order, none if nothing changes. The error is that of the schema, or of the merge.
 //
 // Unlike kubectl: which saves silently what will remove fields a week later.
-func (s *Edit) Meanings(ctx context.Context, c Change) ([]annotate.Meaning, error) {
-	next := c.Annotated
-	next.Was = s.was
-	return s.access.Planner.Meanings(ctx, next, s.Local)
+func (s *Edit) Meanings(ctx context.Context, c annotate.Annotated) ([]annotate.Meaning, error) {
+	c.Was = s.was
+	return s.access.Planner.Meanings(ctx, c, s.Local)
 }
 
 // Header returns the comments above the text, with the lines that report why the text could not be

@@ -94,22 +94,15 @@ func (a *Access) Sensitive(t Target, conf any) redact.Fields {
 	return a.Planner.Sensitive(t.subject(), merge.Triple{Original: conf, Local: t.subject().Value, Live: t.Live})
 }
 
-// Change is a planned change of a target's annotation, and how to plan it again.
-type Change struct {
-	annotate.Annotated
-	Rewrite annotate.Rewrite
-}
-
 // Plan plans a change of the annotation. The error names the object.
-func (a *Access) Plan(ctx context.Context, t Target, rewrite annotate.Rewrite) (Change, error) {
-	plan, err := a.Planner.Annotate(ctx, t.subject(), t.Live, rewrite)
-	return Change{plan, rewrite}, err
+func (a *Access) Plan(ctx context.Context, t Target, rewrite annotate.Rewrite) (annotate.Annotated, error) {
+	return a.Planner.Annotate(ctx, t.subject(), t.Live, rewrite)
 }
 
 // Write writes a plan, or has the server try it. If another writer was faster, it is planned again,
 // and the result has the last plan. If a write whose answer was lost turns out to be executed,
 // there is nothing left to plan. The error is that of the write; see write.Server.Apply.
-func (a *Access) Write(ctx context.Context, t Target, c Change, dry bool) (write.Result, error) {
+func (a *Access) Write(ctx context.Context, t Target, c annotate.Annotated, dry bool) (write.Result, error) {
 	server := write.Server{API: a.API, Write: cluster.Write{FieldManager: a.Planner.Manager, DryRun: dry}}
 	return server.Apply(ctx, write.Task{Target: t.Target, Planned: c.Planned, Replan: func(ctx context.Context, live map[string]any) (apply.Planned, error) {
 		if live != nil && lastapplied.Read(live).Text == lastapplied.Read(c.Final).Text {
