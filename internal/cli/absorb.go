@@ -246,7 +246,7 @@ func question(v *absorb.Value) string {
 	if by := diff.OwnerName(v.Owner); by != "" {
 		what += " (" + by + ")"
 	}
-	return v.Title + ": " + v.Place() + ": " + what
+	return v.Row.Object.String() + ": " + v.Place() + ": " + what
 }
 
 // print prints the edits, or all values.
@@ -286,7 +286,7 @@ func (a *absorbing) report(files int) {
 	for _, o := range a.objects {
 		for _, value := range o.Values {
 			if value.Reason != "" && named {
-				a.note(value.Title, value.Place()+": left: "+value.Reason)
+				a.note(value.Row.Object.String(), value.Place()+": left: "+value.Reason)
 			}
 		}
 	}

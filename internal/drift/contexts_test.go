@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -14,7 +15,7 @@ import (
 // have the number of the cluster.
 func ofContexts(t *testing.T, clusters, n int) *Report {
 	t.Helper()
-	web := Object{Group: "apps", Version: "v1", Kind: "Deployment", Namespace: "shop", Name: "web", Title: "deployment.apps/web"}
+	web := Object{Resource: cluster.Resource{Group: "apps", Version: "v1", Kind: "Deployment"}, Namespace: "shop", Name: "web"}
 	names, reports := make([]string, clusters), make([]*Report, clusters)
 	for i := range clusters {
 		names[i], reports[i] = fmt.Sprint("prod-", i), &Report{}

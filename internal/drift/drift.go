@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
@@ -33,12 +34,8 @@ const (
 // Kinds lists all kinds, in order.
 var Kinds = []Kind{Changed, Removed, Added, Missing, Orphaned}
 
-// Object names an object in a report.
-type Object struct {
-	Group, Version, Kind string
-	Namespace, Name      string
-	Title                string // as outcome lines name it: deployment.apps/web
-}
+// Object names an object in a report. Its String is what outcome lines have: deployment.apps/web.
+type Object = cluster.Target
 
 // Row is one difference between local and live.
 type Row struct {
@@ -69,7 +66,7 @@ type Row struct {
 //
 // Unlike kubectl: whose diff needs permission to write, and shows nothing that others add.
 func Of(item *run.Item, manager string) []Row {
-	o := objectOf(item)
+	o := item.Target
 	p := item.Planned
 	switch {
 	case item.Surplus != nil:
@@ -83,7 +80,7 @@ func Of(item *run.Item, manager string) []Row {
 	c := comparison{
 		Object:  o,
 		typ:     p.Type,
-		report:  diff.Report{Object: o.Title, Local: p.Value, Live: p.Live, Plan: p.Plan, Sensitive: p.Sensitive}.Looked(),
+		report:  diff.Report{Object: o.String(), Local: p.Value, Live: p.Live, Plan: p.Plan, Sensitive: p.Sensitive}.Looked(),
 		owners:  ownership.Of(p.Live),
 		settled: slices.Concat(p.Settled, p.Conflicts),
 	}
@@ -120,11 +117,6 @@ func (r Row) detached() Row {
 		r.Owner = &owner
 	}
 	return r
-}
-
-func objectOf(item *run.Item) Object {
-	t := item.Target
-	return Object{Group: t.Group, Version: t.Version, Kind: t.Kind, Namespace: t.Namespace, Name: t.Name, Title: t.String()}
 }
 
 // comparison collects the rows of an object.

@@ -121,7 +121,7 @@ func (r Row) cells(n int) []string {
 	} else if r.Reason != "" {
 		values[1] = escape.Line(r.Reason)
 	}
-	cells := []string{escape.Line(r.Namespace), escape.Line(r.Title), string(r.Drift), field, values[0], values[1], diff.OwnerName(r.Owner), diff.When(r.Owner)}
+	cells := []string{escape.Line(r.Namespace), escape.Line(r.Object.String()), string(r.Drift), field, values[0], values[1], diff.OwnerName(r.Owner), diff.When(r.Owner)}
 	for i, c := range cells {
 		cells[i] = cmp.Or(c, "-")
 	}
@@ -133,7 +133,7 @@ func (r Row) cells(n int) []string {
 
 // JSON returns a row as a value of the JSON report.
 func (r Row) JSON() map[string]any {
-	m := map[string]any{"object": r.Title, "kind": r.Kind, "apiVersion": strings.TrimPrefix(r.Group+"/"+r.Version, "/"), "name": r.Name, "drift": r.Drift}
+	m := map[string]any{"object": r.Object.String(), "kind": r.Kind, "apiVersion": strings.TrimPrefix(r.Group+"/"+r.Version, "/"), "name": r.Name, "drift": r.Drift}
 	for name, s := range map[string]string{"context": r.Context, "namespace": r.Namespace, "reason": r.Reason} {
 		if s != "" {
 			m[name] = s
@@ -195,7 +195,7 @@ func writeBlocks(w io.Writer, rows []Row, o Options) error {
 	var b strings.Builder
 	object := ""
 	for _, row := range rows {
-		name := escape.Line(row.Title)
+		name := escape.Line(row.Object.String())
 		if row.Namespace != "" {
 			name += " (" + escape.Line(row.Namespace) + ")"
 		}

@@ -44,7 +44,7 @@ func (r *Report) Add(item *run.Item, manager string) []Row {
 	if !made {
 		rows = Of(item, manager)
 	}
-	r.add(objectOf(item), rows)
+	r.add(item.Target, rows)
 	return rows
 }
 

@@ -12,6 +12,7 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/strfmt"
 	"k8s.io/kube-openapi/pkg/validation/validate"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -46,8 +47,8 @@ func documented(t *testing.T) (*Report, Event) {
 		}
 		return p
 	}
-	web := Object{Group: "apps", Version: "v1", Kind: "Deployment", Namespace: "shop", Name: "web", Title: "deployment.apps/web"}
-	service := Object{Version: "v1", Kind: "Service", Namespace: "shop", Name: "web", Title: "service/web"}
+	web := Object{Resource: cluster.Resource{Group: "apps", Version: "v1", Kind: "Deployment"}, Namespace: "shop", Name: "web"}
+	service := Object{Resource: cluster.Resource{Version: "v1", Kind: "Service"}, Namespace: "shop", Name: "web"}
 	replicas := Row{Object: web, Drift: Changed, Path: path("spec.replicas"), Wanted: merge.Some(json.Number("2")), Live: merge.Some(json.Number("7")),
 		Owner: &merge.Owner{Manager: "kubectl", Operation: "Update", Subresource: "scale"}}
 	return &Report{Checked: 4, Drifted: 2, Rows: []Row{

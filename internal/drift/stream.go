@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"strings"
 	"time"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
@@ -114,7 +115,7 @@ type Event struct {
 // changes returns the events that lead from rows to others, those that end first. owners are of the
 // live object, if it exists.
 func changes(was, is []Row, owners merge.Owners, seen time.Time) []Event {
-	old := map[rowKey]Row{}
+	old := map[string]Row{}
 	for _, r := range was {
 		old[r.key()] = r
 	}
@@ -141,13 +142,10 @@ func changes(was, is []Row, owners merge.Owners, seen time.Time) []Event {
 	return append(ended, events...)
 }
 
-// rowKey identifies a row.
-type rowKey struct {
-	Object
-	path string
+// key identifies a row. What servers say about its kind besides does not count.
+func (r Row) key() string {
+	return strings.Join([]string{r.Group, r.Version, r.Kind, r.Namespace, r.Name, r.Path.String()}, "\x00")
 }
-
-func (r Row) key() rowKey { return rowKey{r.Object, r.Path.String()} }
 
 // same reports whether only the time differs, which is that of any write by the owner.
 func (r Row) same(o Row) bool {

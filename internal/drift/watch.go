@@ -63,11 +63,7 @@ func (w *Watcher) Add(item *run.Item, rows []Row) {
 		w.at, w.trouble = map[cluster.Target]*watched{}, map[cluster.Watching]bool{}
 	}
 	w.objects = append(w.objects, o)
-	w.at[key(item.Target.Resource, item.Target.Namespace, item.Target.Name)] = o
-}
-
-func key(r cluster.Resource, namespace, name string) cluster.Target {
-	return cluster.Target{Resource: follow.Plain(r), Namespace: namespace, Name: name}
+	w.at[follow.Key(item.Target.Resource, item.Target.Namespace, item.Target.Name)] = o
 }
 
 // Watch reports events until ctx ends, which is not an error. The error is that of Event.
@@ -145,7 +141,7 @@ const stateField = "state"
 // An object's state is changed only by the goroutine of its source.
 func (w *Watcher) look(ctx context.Context, s follow.Source, obj map[string]any) map[string]any {
 	name, version := strings.Clone(merge.At[string](obj, "metadata", "name")), strings.Clone(merge.At[string](obj, "metadata", "resourceVersion"))
-	o := w.at[key(s.Resource, s.Namespace, name)]
+	o := w.at[follow.Key(s.Resource, s.Namespace, name)]
 	if o == nil {
 		return nil
 	}
@@ -193,7 +189,7 @@ func (w *Watcher) take(ctx context.Context, s follow.Source, u follow.Update) {
 	for _, obj := range u.Objects {
 		name := merge.At[string](obj, "metadata", "name")
 		there[name] = true
-		o := w.at[key(s.Resource, s.Namespace, name)]
+		o := w.at[follow.Key(s.Resource, s.Namespace, name)]
 		if u.Gone {
 			w.become(ctx, o, w.compare(ctx, o, nil))
 		} else if now, changed := obj[stateField].(state); changed {
@@ -201,7 +197,7 @@ func (w *Watcher) take(ctx context.Context, s follow.Source, u follow.Update) {
 		}
 	}
 	for _, name := range s.Names {
-		if o := w.at[key(s.Resource, s.Namespace, name)]; u.Whole && !there[name] {
+		if o := w.at[follow.Key(s.Resource, s.Namespace, name)]; u.Whole && !there[name] {
 			w.become(ctx, o, w.compare(ctx, o, nil))
 		}
 	}
@@ -240,7 +236,7 @@ func (w *Watcher) denied(s follow.Source, err error) {
 	w.fine(s.Watching)
 	before := false
 	for _, name := range s.Names {
-		o := w.at[key(s.Resource, s.Namespace, name)]
+		o := w.at[follow.Key(s.Resource, s.Namespace, name)]
 		before = before || o.err != nil
 		o.err = fmt.Errorf("%s: %w", o.item.Target, err)
 	}
@@ -287,7 +283,7 @@ func (w *Watcher) Report() *Report {
 	r := &Report{}
 	for _, o := range w.objects {
 		if o.err == nil {
-			r.add(objectOf(o.item), o.rows)
+			r.add(o.item.Target, o.rows)
 		}
 	}
 	for _, row := range w.orphans.rows {

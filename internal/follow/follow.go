@@ -263,6 +263,11 @@ func Sources(targets []cluster.Target) (all []Source) {
 
 func named(name string) string { return "metadata.name=" + name }
 
+// Key returns what an object of the resource is identified by.
+func Key(r cluster.Resource, namespace, name string) cluster.Target {
+	return cluster.Target{Resource: Plain(r), Namespace: namespace, Name: name}
+}
+
 // Plain returns a resource reduced to what distinguishes it from others.
 func Plain(r cluster.Resource) cluster.Resource {
 	r.Status = false

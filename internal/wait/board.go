@@ -14,7 +14,7 @@ import (
 type board struct {
 	*Waiter
 	objects []*tracked
-	at      map[place]*tracked
+	at      map[cluster.Target]*tracked
 	uids    map[string]*tracked // with a known UID
 
 	children map[string]map[string]child // by uid of their controller, then by their own
@@ -23,12 +23,6 @@ type board struct {
 	class    map[string]map[string]any   // StorageClasses by name; nil: asked for
 	read     map[cluster.Watching]bool   // sources that have just been read as a whole
 	done     int                         // objects that are ready
-}
-
-// place is where a server has an object.
-type place struct {
-	cluster.Resource
-	namespace, name string
 }
 
 // child is an object that a workload controls, reduced.
@@ -49,13 +43,13 @@ type tracked struct {
 
 func (w *Waiter) board(objects []Object) *board {
 	b := &board{
-		Waiter: w, at: map[place]*tracked{}, uids: map[string]*tracked{}, children: map[string]map[string]child{},
+		Waiter: w, at: map[cluster.Target]*tracked{}, uids: map[string]*tracked{}, children: map[string]map[string]child{},
 		owner: map[string]string{}, events: map[string]map[string]any{}, class: map[string]map[string]any{}, read: map[cluster.Watching]bool{}, done: -1,
 	}
 	for _, o := range objects {
 		t := &tracked{Object: o, row: ready.Find(o.Group, o.Version, o.Kind)}
 		b.objects = append(b.objects, t)
-		b.at[place{follow.Plain(o.Resource), o.Namespace, o.Name}] = t
+		b.at[follow.Key(o.Resource, o.Namespace, o.Name)] = t
 		if o.UID != "" {
 			b.uids[o.UID] = t
 		}
@@ -190,7 +184,7 @@ func (b *board) take(u update, now time.Time) {
 // each calls do for the objects that a source was made for.
 func (b *board) each(s source, do func(*tracked)) {
 	for _, name := range s.Names {
-		if t := b.at[place{follow.Plain(s.Resource), s.Namespace, name}]; t != nil {
+		if t := b.at[follow.Key(s.Resource, s.Namespace, name)]; t != nil {
 			do(t)
 		}
 	}
@@ -247,7 +241,7 @@ func (b *board) controller(owner string) *tracked {
 // put stores the current state of one object, or that it is gone.
 func (b *board) put(u update, obj map[string]any, touch func(*tracked)) {
 	s := u.source
-	if t := b.at[place{follow.Plain(s.Resource), s.Namespace, merge.At[string](obj, "metadata", "name")}]; t != nil && slices.Contains(s.Names, t.Name) {
+	if t := b.at[follow.Key(s.Resource, s.Namespace, merge.At[string](obj, "metadata", "name"))]; t != nil && slices.Contains(s.Names, t.Name) {
 		b.see(t, obj, u.Gone)
 		touch(t)
 	}

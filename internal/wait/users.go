@@ -56,10 +56,7 @@ func (u *Users) Find(ctx context.Context, targets []cluster.Target) ([]Use, erro
 // Find knows later to whom a pod belongs whose ReplicaSet is gone already. The error is that of a
 // list.
 func (u *Users) Remember(ctx context.Context, targets []cluster.Target) error {
-	sources, err := u.sources(ctx, targets)
-	if err == nil {
-		_, err = u.look(ctx, sources)
-	}
+	_, err := u.Find(ctx, targets)
 	return err
 }
 
