@@ -153,9 +153,4 @@ func exactly(n int, otherwise func(*call) error) func(*call) error {
 }
 
 // unexpected returns an error for arguments where none are taken.
-func unexpected(c *call) error {
-	if len(c.args) == 0 {
-		return nil
-	}
-	return fmt.Errorf("unexpected argument %q", c.args[0])
-}
+var unexpected = exactly(0, func(c *call) error { return fmt.Errorf("unexpected argument %q", c.args[0]) })

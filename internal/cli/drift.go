@@ -148,14 +148,12 @@ func (c *comparison) end(report *drift.Report, failed error, write func(*drift.R
 
 // compared returns the errors of a comparison, in which nothing would have been pruned.
 func compared(err error) error {
-	var errs []error
-	for _, one := range leaves(err) {
+	return errors.Join(each(leaves(err), func(one error) error {
 		if errors.Is(one, run.ErrNotPruned) {
-			one = errors.New("orphaned members were not looked for because of that: fix it, and run it again")
+			return errors.New("orphaned members were not looked for because of that: fix it, and run it again")
 		}
-		errs = append(errs, one)
-	}
-	return errors.Join(errs...)
+		return one
+	})...)
 }
 
 // noteDrift is the kind of the note that summarizes a report.

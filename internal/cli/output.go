@@ -178,11 +178,5 @@ const (
 
 // suffix returns the text that kubectl prints after the outcome.
 func (d dryRun) suffix() string {
-	switch d {
-	case dryClient:
-		return " (dry run)"
-	case dryServer:
-		return " (server dry run)"
-	}
-	return ""
+	return map[dryRun]string{dryClient: " (dry run)", dryServer: " (server dry run)"}[d]
 }

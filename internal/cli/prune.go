@@ -34,8 +34,7 @@ func (c *call) allowed() ([]applyset.GroupKind, error) {
 	var out []applyset.GroupKind
 	for _, name := range c.pruneKinds {
 		i := slices.IndexFunc(applyset.HoldsData, func(gk applyset.GroupKind) bool {
-			plural := strings.ToLower(gk.Kind) + "s"
-			return strings.EqualFold(name, gk.Kind) || strings.EqualFold(name, plural)
+			return strings.EqualFold(name, gk.Kind) || strings.EqualFold(name, gk.Kind+"s")
 		})
 		if i < 0 {
 			return nil, fmt.Errorf("--prune-kinds=%s: must be PersistentVolumeClaim or PersistentVolume: all other kinds are pruned anyway", name)

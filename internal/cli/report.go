@@ -219,11 +219,8 @@ func subject(text string) string {
 // held reports whether an error contains only conflicts, which keep other objects from being
 // written.
 func held(err error) bool {
-	for _, one := range leaves(err) {
-		var reached *run.NotReached
-		if !errors.As(one, &reached) || !reached.Conflict {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(leaves(err), func(one error) bool {
+		reached, is := errors.AsType[*run.NotReached](one)
+		return !is || !reached.Conflict
+	})
 }

@@ -68,9 +68,7 @@ func (c *call) open(ctx context.Context, r request) (_ *session, err error) {
 		return nil, err
 	}
 	c.line = c.progress(ctx)
-	if c.line != nil {
-		r.Progress = func(phase run.Phase, done, total int) { c.line.Note(string(phase), done, total) }
-	}
+	r.Progress = func(phase run.Phase, done, total int) { c.line.Note(string(phase), done, total) }
 	defer c.line.End()
 	objects, bad := r.objects, error(nil)
 	if objects == nil && c.local != nil {

@@ -125,7 +125,7 @@ func (u *undoing) run(ctx context.Context) error {
 		return err
 	}
 	t := &results{call: u.call, out: out, notes: notes}
-	s.finish(ctx, u.mode, func(item *run.Item) { u.item(t, item) })
+	s.finish(ctx, u.mode, s.Send, func(item *run.Item) { u.item(t, item) })
 	t.errs = append(t.errs, t.out.close(ctx))
 	conflicts := u.conflicts(notes, s.Items)
 	left += len(u.omitted) + conflicts + u.skipped(notes, s.Plan) + u.left(notes, plan.Left()[len(known):])
@@ -173,9 +173,7 @@ func (u *undoing) open(ctx context.Context, mode dryRun) (*session, *undo.Undo, 
 		Write: cluster.Write{FieldManager: u.manager, FieldValidation: fieldValidation[apply.Strict], DryRun: mode == dryServer, For: cluster.Undoing},
 	}
 	s := &session{api: api, line: u.progress(ctx), Plan: &run.Plan{Job: job}}
-	if s.line != nil {
-		job.Progress = func(phase run.Phase, done, total int) { s.line.Note(string(phase), done, total) }
-	}
+	job.Progress = func(phase run.Phase, done, total int) { s.line.Note(string(phase), done, total) }
 	if err := s.checkCluster(ctx, u.doc.Cluster); err != nil {
 		if down, ok := errors.AsType[*cluster.Unreachable](err); ok {
 			return nil, nil, down // no fault of the record

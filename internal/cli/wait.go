@@ -159,9 +159,7 @@ type waitReport struct {
 // wait waits for the objects, reports their states, and adds the exit code to the error.
 func (r waitReport) wait(ctx context.Context, w *wait.Waiter, objects []wait.Object) error {
 	w.Timeout, w.Patience, w.Logs, w.Changed, w.Noted = r.timeout, r.patience, r.logs, r.changed, r.noted
-	if r.line != nil {
-		w.Progress = func(done, total int) { r.line.Note(string(waitPhase), done, total) }
-	}
+	w.Progress = func(done, total int) { r.line.Note(string(waitPhase), done, total) }
 	defer r.line.End()
 	return r.end(w.Wait(ctx, objects))
 }
