@@ -180,6 +180,16 @@ func TestChain(t *testing.T) {
 		"literal":     "secretGenerator: [{name: s, literals: [hunter2]}]\n",
 		"typed":       "namespace: 5\nresources: [a.yaml]\n",
 		"sourceless":  "resources: [a.yaml]\nreplacements: [{source: {kind: Pod, name: x}, targets: [{select: {kind: ConfigMap}, fieldPaths: [data.k]}]}]\n",
+		"nofield":     "resources: [a.yaml]\nreplacements: [{source: {kind: ConfigMap, name: a, fieldPath: data.x}, targets: [{select: {kind: ConfigMap}, fieldPaths: [data.k]}]}]\n",
+		"notarget":    "resources: [a.yaml]\nreplacements: [{source: {kind: ConfigMap, name: a}, targets: [{select: {kind: ConfigMap}, fieldPaths: [spec.x.y]}]}]\n",
+		"nosource":    "resources: [a.yaml]\nreplacements: [{targets: [{select: {kind: ConfigMap}, fieldPaths: [data.k]}]}]\n",
+		"noselect":    "resources: [a.yaml]\nreplacements: [{source: {kind: ConfigMap, name: a}, targets: [{fieldPaths: [data.k]}]}]\n",
+		"replaced":    "resources: [a.yaml]\nreplacements: [{path: r.yaml}]\n",
+		"image":       "resources: [a.yaml]\nimages: [nginx]\n",
+		"key":         "configMapGenerator: [{name: s, literals: [a=1, a=2]}]\n",
+		"behavior":    "configMapGenerator: [{name: s, behavior: merge, literals: [a=1]}]\n",
+		"var":         "resources: [a.yaml]\nvars: [{name: X, objref: {kind: Service, name: s, apiVersion: v1}}]\n",
+		"transformer": "resources: [a.yaml]\ntransformers: [t.yaml]\n",
 		"flow":        "resources: [a.yaml]\nimages: [{nam: x}]\n",
 	} {
 		files := map[string]string{"kustomization.yaml": text, "a.yaml": named("a"), "q.yaml": named("a") + "data: {k: v}\n", "broken.yaml": "a: [\n", "p.yaml": "- {op: replace, path: /data/gone/k, value: hunter2}\n"}
@@ -194,16 +204,26 @@ func TestChain(t *testing.T) {
 	}
 	const aim = "is a JSON patch without a target: name the objects that it is for: target: {kind: KIND, name: NAME}"
 	for folder, want := range map[string]string{
-		"unparsed":   "patches: broken.yaml: line 1: a [ or { is not closed; quote a text that begins with one",
-		"op":         "patches: an entry has the op replce: write add, remove, replace, move, copy or test",
-		"tested":     "patches: the test of /kind fails: the resource has another value there",
-		"both":       "patches: an entry has both patch and path, or neither: give one of them",
-		"twice":      "resources: a.yaml: has a ConfigMap a, as another entry has: take one of them out",
-		"round":      "resources: ../round: the kustomizations build each other: take the entry out",
-		"literal":    "literals of a generator: an entry is not written as KEY=VALUE: correct it",
-		"typed":      "kustomization.yaml: namespace: is a number, where the type is string",
-		"sourceless": "replacements: no resource is a Pod x, which is a source: correct the name, or add the resource",
-		"flow":       `kustomization.yaml: line 2: unknown field "nam": take it out`,
+		"unparsed":    "patches: broken.yaml: line 1: a [ or { is not closed; quote a text that begins with one",
+		"op":          "patches: an entry has the op replce: write add, remove, replace, move, copy or test",
+		"tested":      "patches: the test of /kind fails: the resource has another value there",
+		"both":        "patches: an entry has both patch and path, or neither: give one of them",
+		"twice":       "resources: a.yaml: has a ConfigMap a, as another entry has: take one of them out",
+		"round":       "resources: ../round: the kustomizations build each other: take the entry out",
+		"literal":     "literals of a generator: an entry is not written as KEY=VALUE: correct it",
+		"typed":       "kustomization.yaml: namespace: is a number, where the type is string",
+		"sourceless":  "replacements: no resource is a Pod x, which is a source: correct the name, or add the resource",
+		"nofield":     "replacements: the source ConfigMap a has no data.x: correct its fieldPath, or add the field",
+		"notarget":    "replacements: a target has no spec.x.y: correct its fieldPaths, or give it options: {create: true}",
+		"nosource":    "replacements: an entry lacks source or targets: add it",
+		"noselect":    "replacements: an entry of targets lacks select: add it",
+		"replaced":    "replacements: r.yaml: there is no such file: add it, or take the entry out",
+		"image":       "kustomization.yaml: images: must be a mapping, or a list of mappings: write its fields, as in name: web",
+		"key":         "a generator: configmap s has the key a twice: keep one of them",
+		"behavior":    "a generator with a behavior: no resource is a ConfigMap s: correct the name, or take behavior out",
+		"var":         "vars: X: no resource is the Service that it names: correct its objref, or add the resource",
+		"transformer": "transformers, generators or validators: t.yaml: there is no such file: add it, or take the entry out",
+		"flow":        `kustomization.yaml: line 2: unknown field "nam": take it out`,
 	} {
 		named := filepath.Join(dir, folder)
 		if _, err := Read(t.Context(), Inputs{Kustomize: named}); err == nil || err.Error() != "kustomization "+named+": "+want {
