@@ -157,7 +157,13 @@ func (f *recording) end(ctx context.Context, s *session, err error) error {
 		if f.record != "" {
 			bad = fmt.Errorf("%w; the record has what is left: %s", bad, f.undoes())
 		}
-		return &exit{Code: exitCode(err), Err: errors.Join(err, bad)}
+		return &exit{Code: exitCode(err), Err: errors.Join(err, &leftError{bad})}
 	}
 	return err
 }
+
+// leftError reports what a rollback has left. It is no part of the run's error, even if it has the same cause.
+type leftError struct{ error }
+
+// Unwrap returns the cause.
+func (e *leftError) Unwrap() error { return e.error }

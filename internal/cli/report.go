@@ -98,7 +98,7 @@ func (l *lister) add(err error) {
 		l.unpruned++
 	case errors.Is(err, run.ErrInterrupted), errors.Is(err, context.Canceled):
 		l.cut++
-	case errors.As(err, &object) && !errors.Is(err, write.ErrUnknown) && !errors.As(err, new(*surplusError)):
+	case errors.As(err, &object) && !errors.Is(err, write.ErrUnknown) && !errors.As(err, new(*surplusError)) && !errors.As(err, new(*leftError)):
 		l.group(object.Cause(), err, object)
 	default:
 		l.group("\x00"+strconv.Itoa(len(l.groups)), err, object) // of its own
