@@ -112,7 +112,7 @@ func (v *setCall) send(ctx context.Context, plan *run.Plan) {
 			notes.kept(item)
 		}
 	}
-	(&session{Plan: plan}).finish(ctx, v.mode, plan.Send, report)
+	(&session{Plan: plan}).finish(ctx, v.mode, report)
 }
 
 // await waits until objects deleted now or before are gone.

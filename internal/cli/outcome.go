@@ -88,14 +88,14 @@ func (t *reporter) summary(s outcome.Summary) {
 	_ = escape.WriteJSON(t.w, s, "") // only stdout matters
 }
 
-// finish sends the items by Send or Preview, or shows the effects, and reports each.
-func (s *session) finish(ctx context.Context, mode dryRun, send func(context.Context, func(*run.Item)), report func(*run.Item)) {
+// finish sends the items, or shows the effects, and reports each.
+func (s *session) finish(ctx context.Context, mode dryRun, report func(*run.Item)) {
 	if mode == dryClient {
 		s.Show(ctx, report)
 		return
 	}
 	defer s.line.End()
-	send(ctx, term.Around(s.line, report))
+	s.Send(ctx, term.Around(s.line, report))
 }
 
 // results prints items as they are done.
