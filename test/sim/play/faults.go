@@ -113,7 +113,7 @@ var faults = map[string]*fault{
 }
 
 // faultNames are the kinds of events of faults and signals, in an order that a seed can choose by.
-var faultNames = slices.Concat(slices.Sorted(maps.Keys(faults)), slices.Sorted(maps.Keys(habits)), slices.Sorted(maps.Keys(watchFaults)), slices.Sorted(maps.Keys(signals)))
+var faultNames = slices.Concat(slices.Sorted(maps.Keys(faults)), []string{"discovery", "pages"}, slices.Sorted(maps.Keys(watchFaults)), slices.Sorted(maps.Keys(signals)))
 
 func init() {
 	for name, f := range faults {
@@ -168,7 +168,19 @@ var watchFaults = map[string]*fault{
 // habits are how a server, or what is before it, treats all of a run.
 var habits = map[string]func(r *run, e Event){
 	"pages":     func(r *run, _ Event) { r.paged = true },
-	"discovery": func(r *run, e Event) { r.blind, r.blindness = 1+e.At%4, e.N },
+	"discovery": func(r *run, e Event) { r.blind, r.blindness = 1+e.At%4, e.N%3 },
+	unfit:       func(r *run, e Event) { r.sighted, r.blind, r.blindness = e.At%4, 1+e.At/4%4, e.N%len(blindnesses) },
+}
+
+// unfit is the habit that is in no list by which a seed draws its other events (see Draw).
+const unfit = "discovery-answers"
+
+// blindnesses are how discovery fails: the first three from the first request on, and all of them in the
+// middle of what is read, too. None of them may wait, since the program holds locks meanwhile.
+var blindnesses = []func(*world, *exchange, func() answer) answer{
+	refuses(http.StatusForbidden, metav1.StatusReasonForbidden, 0), refuses(http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, 0), faults["garbage"].do,
+	faults["cut"].do, faults["lost-before"].do, faults["lost-after"].do, refuses(http.StatusInternalServerError, metav1.StatusReasonInternalError, 0),
+	refuses(http.StatusBadGateway, "", 0), refuses(http.StatusGatewayTimeout, metav1.StatusReasonTimeout, 0), refuses(http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests, 0),
 }
 
 // paged has a list come one object at a time.
@@ -183,18 +195,15 @@ func paged(req *http.Request) *http.Request {
 	return req
 }
 
-// discover answers discovery: some of the first requests with an error. None of them may wait, since
-// the program holds locks meanwhile.
+// discover answers discovery: some of the first requests with an error.
 func (r *run) discover(req *http.Request) (*http.Response, error) {
-	if r.blind == 0 {
+	if r.sighted > 0 || r.blind == 0 {
+		r.sighted--
 		return r.world.model.Serve(req, nil, r.id)
 	}
 	r.blind--
 	x := &exchange{turn: &turn{run: r, req: req}}
-	do := []func(*world, *exchange, func() answer) answer{
-		refuses(http.StatusForbidden, metav1.StatusReasonForbidden, 0), refuses(http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, 0), faults["garbage"].do,
-	}[r.blindness%3]
-	a := do(r.world, x, func() answer {
+	a := blindnesses[r.blindness](r.world, x, func() answer {
 		res, err := r.world.model.Serve(req, nil, r.id)
 		return answer{res, err}
 	})

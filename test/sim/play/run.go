@@ -36,7 +36,8 @@ type run struct {
 	watches   *fault       // what happens to all of its watches
 	paged     bool         // lists have pages of one object
 	blind     int          // so many requests of discovery fail
-	blindness int          // in which way
+	blindness int          // in which way: an index of blindnesses
+	sighted   int          // so many are answered before
 	begun     *model.Model // the server as it was; nil if no event needs it
 
 	signals   chan os.Signal

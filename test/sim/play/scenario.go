@@ -96,6 +96,9 @@ func Draw(seed uint64) Scenario {
 		s.Steps = []Step{s.Steps[0], {Verb: "edit", File: 1, Concurrency: 1}, {Verb: "merge", File: 2, Concurrency: 1}}
 		s.Events = slices.DeleteFunc(s.Events, func(e Event) bool { return e.Step >= len(s.Steps) })
 	}
+	if late := rand.New(rand.NewPCG(seed, 1002)); late.IntN(20) == 0 { // as above
+		s.Events = append(s.Events, Event{Step: 1 + late.IntN(len(s.Steps)-1), At: late.IntN(16), Kind: unfit, N: late.IntN(1 << 16)})
+	}
 	return s
 }
 
