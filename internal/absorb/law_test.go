@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -29,25 +30,32 @@ import (
 var writers = map[string]bool{"kubectl-edit": true, "kubectl-patch": true, "an-operator": false, "kube-controller-manager": false}
 
 // TestLawAbsorbed: laws 15 and 16. Objects of every kind are edited by several managers, and
-// absorbed into files of any layout: the file states what was chosen and nothing else has changed
+// absorbed into files of any layout: the file states what was chosen, whole, and nothing else has changed
 // in it, a comparison names none of it, and of everything absorbed only what is reported is left.
+// Every third object has a list with several keys (ports), whose entries share some of them or all.
 func TestLawAbsorbed(t *testing.T) {
 	kinds := slices.DeleteFunc(schema.BuiltinKinds(), func(k schema.Kind) bool { return strings.HasSuffix(k.Kind, "List") })
-	total := 10_000
+	several := slices.DeleteFunc(slices.Clone(kinds), func(k schema.Kind) bool { return len(severalKeys(k)) == 0 })
+	total := 15_000
 	if testing.Short() {
-		total = 1000
+		total = 1500
 	}
 	from, to := part.Chosen(t).Of(total)
 	seen := map[string]int{}
 	for n := from; n < to; n++ {
-		l := &law{T: t, n: n, rand: rand.New(rand.NewPCG(15, uint64(n))), make: gen.New(15, uint64(n)), seen: seen}
-		l.play(kinds[n%len(kinds)])
+		l := &law{T: t, n: n, rand: rand.New(rand.NewPCG(15, uint64(n))), make: gen.New(15, uint64(n)), seen: seen, lists: n%3 == 2}
+		if l.lists {
+			k := several[n/3%len(several)]
+			l.play(k, severalKeys(k))
+		} else {
+			l.play(kinds[(n-n/3)%len(kinds)], nil)
+		}
 		if t.Failed() {
 			t.Fatalf("situation %d: -run TestLawAbsorbed -part=all", n)
 		}
 	}
 	t.Logf("%v", seen)
-	if played := to - from; seen["taken"] < played || seen["refused"] > seen["taken"]/8 {
+	if played := to - from; seen["taken"] < played || seen["entries with the same keys taken"] == 0 || seen["refused"] > seen["taken"]/8 {
 		t.Errorf("%d values were taken and %d refused in %d situations", seen["taken"], seen["refused"], played)
 	}
 }
@@ -59,16 +67,32 @@ type law struct {
 	rand *rand.Rand
 	make gen.Maker
 	seen map[string]int
+
+	lists bool // the object has nothing but a list with several keys
 }
 
-func (l *law) play(k schema.Kind) {
+// severalKeys are the lists of a kind whose entries have more than one key.
+func severalKeys(k schema.Kind) []gen.Place {
+	typ, _ := schema.Builtin(k.Group, k.Version, k.Kind)
+	return slices.DeleteFunc(gen.Places(typ), func(p gen.Place) bool { return p.Field.Type.Kind != merge.Keyed || len(p.Field.Type.Keys) < 2 })
+}
+
+// play plays an object of a kind: any one, or one with a list of those that are given.
+func (l *law) play(k schema.Kind, lists []gen.Place) {
 	typ, ok := schema.Builtin(k.Group, k.Version, k.Kind)
 	if !ok {
 		return
 	}
 	local := l.make.Object(k, typ)
 	delete(local, "status")
-	live := l.live(k, local, typ)
+	var now any = local
+	if len(lists) > 0 {
+		local, now = l.listed(k, lists[l.rand.IntN(len(lists))], typ)
+	}
+	for n := 1 + l.rand.IntN(3); n > 0 && len(lists) == 0; n-- {
+		now = l.make.Edit(typ, now)
+	}
+	live := l.live(k, local, now, typ)
 	text, place := l.layout(local)
 	name := filepath.Join(l.TempDir(), "web.yaml")
 	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
@@ -106,15 +130,74 @@ func (l *law) play(k schema.Kind) {
 	l.judge(choice, o, edited, read, place, live)
 }
 
+// listed is an object that has nothing but a list with several keys, or nothing there, and what live has of it.
+func (l *law) listed(k schema.Kind, p gen.Place, typ *merge.Type) (local, live map[string]any) {
+	var is merge.Opt
+	if l.rand.IntN(2) == 0 {
+		is = merge.Some(l.siblings(p.Field.Type, nil))
+	}
+	made := func(v merge.Opt) map[string]any {
+		o := merge.With(merge.With(p.Wrap(typ, v), k.Kind, "kind"), strings.TrimPrefix(k.Group+"/"+k.Version, "/"), "apiVersion")
+		return merge.With(o, "made", "metadata", "name")
+	}
+	entries, _ := is.Value.([]any)
+	return made(is), made(merge.Some(l.siblings(p.Field.Type, entries)))
+}
+
+// siblings are entries with others beside them that share all of their keys, or some: with the default of a key
+// stated or left out, and with a field that none of the others has, or without one that they have.
+func (l *law) siblings(typ *merge.Type, entries []any) []any {
+	out := slices.Clone(entries)
+	if len(out) > 0 && l.rand.IntN(3) == 0 {
+		out = slices.Delete(out, 0, 1)
+	}
+	for range 1 + l.rand.IntN(2) {
+		var e map[string]any
+		if len(out) > 0 && l.rand.IntN(4) > 0 {
+			e, _ = out[l.rand.IntN(len(out))].(map[string]any)
+		}
+		for e == nil || l.incomplete(typ, e) {
+			e, _ = l.make.Entry(typ, 3).(map[string]any)
+		}
+		for range 1 + l.rand.IntN(2) {
+			out = slices.Insert(out, l.rand.IntN(len(out)+1), any(l.sibling(typ, e)))
+		}
+	}
+	return out
+}
+
+// incomplete reports whether an entry lacks a key that has no default.
+func (l *law) incomplete(typ *merge.Type, e map[string]any) bool {
+	return slices.ContainsFunc(typ.Keys, func(k merge.Key) bool { return k.Default == nil && zero(e[k.Name]) })
+}
+
+func (l *law) sibling(typ *merge.Type, e map[string]any) map[string]any {
+	e = maps.Clone(e)
+	if k := typ.Keys[l.rand.IntN(len(typ.Keys))]; l.rand.IntN(2) == 0 {
+		other, _ := l.make.Entry(typ, 3).(map[string]any)
+		if v := other[k.Name]; !zero(v) {
+			e = merge.With(e, v, k.Name)
+		} else if k.Default != nil {
+			delete(e, k.Name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(typ.Elem.Fields)) {
+		if slices.ContainsFunc(typ.Keys, func(k merge.Key) bool { return k.Name == name }) {
+			continue
+		}
+		delete(e, name)
+		if l.rand.IntN(3) == 0 {
+			e = merge.With(e, l.make.Value(typ.Elem.Fields[name].Type, 2), name)
+		}
+	}
+	return e
+}
+
 // live is the object as others have edited it, with the record of who has.
-func (l *law) live(k schema.Kind, local map[string]any, typ *merge.Type) map[string]any {
+func (l *law) live(k schema.Kind, local map[string]any, now any, typ *merge.Type) map[string]any {
 	annotation, err := merge.WriteJSON(local, true)
 	if err != nil {
 		l.Fatal(err)
-	}
-	var now any = local
-	for range 1 + l.rand.IntN(3) {
-		now = l.make.Edit(typ, now)
 	}
 	live, isMap := now.(map[string]any)
 	if !isMap {
@@ -202,6 +285,9 @@ func (l *law) judge(c Choice, o *Object, edited []*files.Edited, read []object.O
 		l.Errorf("cannot be compared any more:\n%s", now)
 		return
 	}
+	if l.lists {
+		l.whole(o, again[place], live)
+	}
 	rows := drift.Of(item, c.Applier)
 	left := func(r drift.Row) bool {
 		return slices.ContainsFunc(o.Values, func(v *Value) bool { return v.Reason != "" && v.Path.Leads(r.Path) })
@@ -212,8 +298,15 @@ func (l *law) judge(c Choice, o *Object, edited []*files.Edited, read []object.O
 			l.Errorf("%s: was absorbed, and differs still:\n%s\nis now\n%s", v.Path, text, now)
 		case v.Reason == "":
 			l.seen["taken"]++
+			if l.repeated(o.typ.At(v.Path), v.whole) {
+				l.seen["entries with the same keys taken"]++
+			}
 		case strings.HasPrefix(v.Reason, "a file cannot") || strings.Contains(v.Reason, "anchor"):
-			l.seen["refused"]++
+			if l.among(o, v.Path, live) {
+				l.seen["refused among entries with the same keys"]++
+			} else {
+				l.seen["refused"]++
+			}
 			if os.Getenv("ABSORB_SHOW") != "" {
 				l.Logf("%d %s %s: %s", l.n, o, v.Path, v.Reason)
 			}
@@ -229,6 +322,59 @@ func (l *law) judge(c Choice, o *Object, edited []*files.Edited, read []object.O
 			l.Errorf("%s: differs now, and did not before:\n%s\nis now\n%s", r.Path, text, now)
 		}
 	}
+}
+
+// among reports whether a path leads to, or through, a list with entries that have the same keys.
+func (l *law) among(o *Object, p merge.Path, live map[string]any) bool {
+	for n := range p {
+		is, _ := merge.Lookup(live, p[:n+1], o.typ)
+		was, _ := merge.Lookup(o.Value, p[:n+1], o.typ)
+		if typ := o.typ.At(p[:n+1]); l.repeated(typ, is) || l.repeated(typ, was) {
+			return true
+		}
+	}
+	return false
+}
+
+// repeated reports whether a value is a list with entries that have the same keys.
+func (l *law) repeated(typ *merge.Type, v any) bool {
+	list, isList := v.([]any)
+	if !isList || typ == nil || typ.Kind != merge.Keyed {
+		return false
+	}
+	entries := merge.EntriesOf(list, typ)
+	return slices.ContainsFunc(list, func(e any) bool { return len(entries.All(merge.StepOf(typ, e, 0))) > 1 })
+}
+
+// whole: the file has all that live has where a value was taken, but for what the server fills in or allocates, and
+// for what was left.
+func (l *law) whole(o *Object, now object.Object, live map[string]any) {
+	file, all := merge.NewFinder(merge.Complete(now.Value, o.typ, true), o.typ), merge.NewFinder(merge.Complete(live, o.typ, true), o.typ)
+	for _, v := range o.Chosen() {
+		is, _ := file.Lookup(v.Path)
+		want, there := all.Lookup(v.Path)
+		if !there || v.Order != nil || o.Kind() == "Secret" {
+			continue
+		}
+		for _, c := range merge.Diff(is, want, o.typ.At(v.Path)) {
+			at := slices.Concat(v.Path, c.Path)
+			f, _ := schema.FieldAt(o.typ, at)
+			if c.Op == merge.OpSet && !f.Allocated && !zero(c.New.Value) && !slices.ContainsFunc(o.Values, func(v *Value) bool { return v.Reason != "" && (v.Path.Leads(at) || at.Leads(v.Path)) }) {
+				l.Errorf("%s: was absorbed without %s, which is %v: the file has %v, and live %v", v.Path, at, c.New.Value, is, want)
+			}
+		}
+	}
+}
+
+// zero reports whether a server stores nothing for a value, or the default.
+func zero(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		return !slices.ContainsFunc(slices.Collect(maps.Values(v)), func(e any) bool { return !zero(e) })
+	case []any:
+		return !slices.ContainsFunc(v, func(e any) bool { return !zero(e) })
+	}
+	return v == nil || v == "" || v == false || v == json.Number("0")
 }
 
 func mustRead(t *testing.T, name string) []byte {
