@@ -225,7 +225,7 @@ func hintNamespace(t Target) string {
 	if t.Namespace == "" {
 		return ""
 	}
-	return ", and the namespace (" + t.Namespace + " now; -n chooses another)"
+	return ", and the namespace (now " + t.Namespace + "; -n chooses another)"
 }
 
 // unexpected returns the text for a response that is not from an API server.
