@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/suggest"
 )
 
 // Contents holds the contents of the Namespaces, and the objects of the kinds of the
@@ -98,21 +100,17 @@ func (m Member) everywhere() bool {
 const mostNamed = 3
 
 func list(members []Member) string {
-	names := make([]string, 0, mostNamed)
+	var names []string
 	sorted := slices.Clone(members)
 	slices.SortFunc(sorted, func(a, b Member) int {
 		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.String(), b.String()))
 	})
-	for _, m := range sorted[:min(len(sorted), mostNamed)] {
+	for _, m := range sorted {
 		name := m.String()
 		if m.Namespace != "" {
 			name += " (namespace " + m.Namespace + ")"
 		}
 		names = append(names, name)
 	}
-	text := strings.Join(names, ", ")
-	if more := len(members) - mostNamed; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
+	return suggest.Few(names, mostNamed)
 }

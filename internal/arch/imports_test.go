@@ -46,7 +46,7 @@ var arrows = map[string][]string{
 	"internal/annotate":     {"engine"},
 	"internal/source":       {"engine"},
 	"internal/cluster":      {"pkg/merge", "internal/object", "internal/redact", "pkg/schema", "internal/suggest"},
-	"internal/applyset":     {"pkg/lastapplied", "pkg/merge", "internal/object", "internal/ownership"},
+	"internal/applyset":     {"pkg/lastapplied", "pkg/merge", "internal/object", "internal/ownership", "internal/suggest"},
 	"internal/prune":        {"internal/applyset", "internal/cluster", "internal/parallel", "internal/run", "internal/write", "engine"},
 	"internal/wait":         {"internal/cluster", "internal/follow", "internal/parallel", "engine"},
 	"internal/follow":       {"internal/cluster", "engine"},

@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/internal/suggest"
 	"github.com/kubectl-merge/kubectl-merge/internal/target"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
@@ -67,15 +68,7 @@ func (c *call) noInput() error {
 const mostListed = 8
 
 // listed returns the list of names for an error.
-func listed(names []string) string { return firstOf(names, mostListed) }
-
-// firstOf lists as many names as given, and counts the others.
-func firstOf(names []string, most int) string {
-	if more := len(names) - most; more > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), more)
-	}
-	return strings.Join(names, ", ")
-}
+func listed(names []string) string { return suggest.Few(names, mostListed) }
 
 // none returns the error of an input without objects.
 func (f *inputFlags) none() error {

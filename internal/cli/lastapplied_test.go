@@ -30,7 +30,7 @@ func TestViewLastApplied(t *testing.T) {
 	against(t, a(), "view-last-applied", "cm/other").is(t, "an annotation that is no JSON", failed, "", "error: configmap/other: ")
 	against(t, a(), "view-last-applied", "cm", "--all").is(t, "all of a type", 0, "name: conf\n", "note: no last-applied-configuration annotation on configmap/bare\n")
 	none := &answers{by: map[string][]string{"GET /api/v1/namespaces/shop/configmaps": {listOf(served("ConfigMap", "bare", "", `{}`))}}}
-	against(t, none, "view-last-applied", "cm", "--all").is(t, "all of a type, none applied", failed, "", "found on any of 1 resources (configmap/bare …)")
+	against(t, none, "view-last-applied", "cm", "--all").is(t, "all of a type, none applied", failed, "", "found on any of 1 resources (configmap/bare)")
 	against(t, a(), "view-last-applied", "cm/missing").is(t, "an object that is not there", failed, "", "error: configmap/missing: ")
 	local, _ := files(t)
 	against(t, a(), "view-last-applied", "-f", local, "cm/conf").is(t, "named twice", failed, "", "give one of -f and TYPE/NAME")

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/plandoc"
 	"github.com/kubectl-merge/kubectl-merge/internal/record"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/internal/suggest"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 )
 
@@ -122,7 +123,7 @@ func (f *recording) hidden() {
 	}
 	if lost := f.journals[0].Lost(); len(lost) > 0 {
 		const most = 3
-		text := "undo cannot restore secret values of " + firstOf(lost, most) + ", which are hidden in the record: --show-secrets records them"
+		text := "undo cannot restore secret values of " + suggest.Few(lost, most) + ", which are hidden in the record: --show-secrets records them"
 		f.plainReporter().note("Warning", diff.Note{Object: f.record, Kind: noteWarning, Message: escape.Line(text)})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
@@ -16,6 +17,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/internal/strategic"
 	"github.com/kubectl-merge/kubectl-merge/internal/term"
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
 // session is a planned run. The plan's Err includes errors of the input; nothing is written
@@ -167,6 +169,7 @@ func merged(ctx context.Context, r request, in input) (*run.Plan, error) {
 	if len(p.Items) == all { // of a shard it would not be known
 		r.from.unmatched(p)
 	}
+	r.from.unknown(ctx, p)
 	return p, nil
 }
 
@@ -218,6 +221,21 @@ func (l *liveSide) unmatched(p *run.Plan) {
 		}
 	}
 	l.note("--live", listed(l.live)+": holds none of the objects of the input: all of them count as absent")
+}
+
+// unknown notes the kinds whose fields are not known offline.
+func (l *liveSide) unknown(ctx context.Context, p *run.Plan) {
+	kinds := map[string]bool{}
+	for _, i := range p.Items {
+		if t := i.Target; l.saved != nil && i.Err == nil && !kinds[t.Kind] {
+			_, builtin := schema.Builtin(t.Group, t.Version, t.Kind)
+			typ, err := p.Planner.Schemas(ctx, t.Group, t.Version, t.Kind)
+			kinds[t.Kind] = typ == nil && err == nil && !builtin
+		}
+	}
+	if maps.DeleteFunc(kinds, func(_ string, unknown bool) bool { return !unknown }); len(kinds) > 0 {
+		l.note("--live", listed(slices.Sorted(maps.Keys(kinds)))+": fields are not checked, and lists are replaced as a whole, since the schema is not known: --schema FILE gives it")
+	}
 }
 
 // open sets the reader of live objects in the job and the schemas in its planner. serves

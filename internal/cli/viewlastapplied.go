@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
 	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
 	"github.com/kubectl-merge/kubectl-merge/internal/redact"
+	"github.com/kubectl-merge/kubectl-merge/internal/suggest"
 	"github.com/kubectl-merge/kubectl-merge/internal/target"
 	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
@@ -130,15 +130,10 @@ func (v *viewVerb) confText(o target.Target, was lastapplied.Original, conf any)
 // left reports of chosen objects that were never applied: among all of a type there
 // are always some. If there is nothing else, it is an error.
 func (v *viewVerb) left(bare []string) error {
-	const most = 5
-	switch names := escape.Line(strings.Join(bare[:min(len(bare), most)], ", ")); {
-	case len(bare) == 0:
-		return nil
-	case v.printed == 0:
-		return fmt.Errorf("no last-applied-configuration annotation found on any of %d resources (%s …): to adopt them, record what was applied: kubectl merge set-last-applied --create-annotation -f FILE", len(bare), names)
-	case len(bare) > most:
-		v.note("", fmt.Sprintf("%s and %d more have no last-applied-configuration annotation", names, len(bare)-most))
-	default:
+	switch names := escape.Line(suggest.Few(bare, 5)); {
+	case len(bare) > 0 && v.printed == 0:
+		return fmt.Errorf("no last-applied-configuration annotation found on any of %d resources (%s): to adopt them, record what was applied: kubectl merge set-last-applied --create-annotation -f FILE", len(bare), names)
+	case len(bare) > 0:
 		v.note("", "no last-applied-configuration annotation on "+names)
 	}
 	return nil

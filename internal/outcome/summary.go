@@ -7,12 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/internal/suggest"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 )
@@ -45,7 +45,6 @@ type Target struct {
 
 // String names the target in a few words: "context prod, namespace shop".
 func (t Target) String() string {
-	const most = 3
 	where := "offline"
 	switch {
 	case t.Context != "":
@@ -58,10 +57,8 @@ func (t Target) String() string {
 		return where
 	case n == 1:
 		return where + ", namespace " + t.Namespaces[0]
-	case n > most:
-		return fmt.Sprintf("%s, namespaces %s and %d more", where, strings.Join(t.Namespaces[:most], ", "), n-most)
 	default:
-		return where + ", namespaces " + strings.Join(t.Namespaces, ", ")
+		return where + ", namespaces " + suggest.Few(t.Namespaces, 3)
 	}
 }
 

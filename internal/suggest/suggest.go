@@ -1,5 +1,5 @@
-// Package suggest finds the name that was probably meant by a misspelled one. It refuses to know
-// what the names stand for.
+// Package suggest finds the name that was probably meant by a misspelled one, and lists names. It refuses
+// to know what the names stand for.
 package suggest
 
 import (
@@ -66,4 +66,12 @@ func Edits(a, b string) int {
 		prev2, prev, row = prev, row, prev2
 	}
 	return prev[len(b)]
+}
+
+// Few lists the first of names, as many as most, and counts the others.
+func Few(names []string, most int) string {
+	if more := len(names) - most; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), more)
+	}
+	return strings.Join(names, ", ")
 }

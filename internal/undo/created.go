@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
 	"github.com/kubectl-merge/kubectl-merge/internal/plandoc"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/internal/suggest"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
@@ -84,12 +85,7 @@ func (d *deletions) keep(ctx context.Context, item *run.Item, obj map[string]any
 		return "", err
 	}
 	if changed := d.changed(e, obj, typ, item.Target.Status); len(changed) > 0 {
-		const most = 5
-		more := ""
-		if len(changed) > most {
-			more = fmt.Sprintf(" and %d more", len(changed)-most)
-		}
-		return "was created by the run, and changed by others since: " + strings.Join(changed[:min(len(changed), most)], ", ") + more + ": --policy=apply deletes it all the same", nil
+		return "was created by the run, and changed by others since: " + suggest.Few(changed, 5) + ": --policy=apply deletes it all the same", nil
 	}
 	return "", nil
 }

@@ -3,11 +3,11 @@ package wait
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/ready"
 	"github.com/kubectl-merge/kubectl-merge/internal/references"
+	"github.com/kubectl-merge/kubectl-merge/internal/suggest"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -110,13 +110,7 @@ func (s *use) by(t cluster.Target, leaves func(user) bool) (by []string) {
 func (s *use) who(targets []cluster.Target, leaves func(user) bool) []Use {
 	out := make([]Use, len(targets))
 	for i, t := range targets {
-		by := s.by(t, leaves)
-		out[i].Unknown = s.unknown[t.Namespace]
-		if more := len(by) - mostUsers; more > 0 {
-			out[i].By = fmt.Sprintf("%s and %d more", strings.Join(by[:mostUsers], ", "), more)
-		} else {
-			out[i].By = strings.Join(by, ", ")
-		}
+		out[i] = Use{By: suggest.Few(s.by(t, leaves), mostUsers), Unknown: s.unknown[t.Namespace]}
 	}
 	return out
 }
