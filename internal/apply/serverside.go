@@ -206,9 +206,9 @@ func (k *serverSides) problem(manager string) string {
 	case len(k.from) == 0 && len(k.adopted) == 0:
 		return ""
 	case len(k.from) == 0:
-		return fmt.Sprintf("adopted from %s: what was owned so is owned by %s from now on", strings.Join(k.adopted, ", "), manager)
+		return fmt.Sprintf("adopted from %s, once it is written: what was owned so is owned by %s then", strings.Join(k.adopted, ", "), manager)
 	}
-	return fmt.Sprintf("migrated from client-side apply (%s) to server-side apply as %s: the fields that were set so are owned so from now on", strings.Join(append(k.from, k.adopted...), ", "), manager)
+	return fmt.Sprintf("migrated from client-side apply (%s) to server-side apply as %s, once it is written: the fields that were set so are owned so then", strings.Join(append(k.from, k.adopted...), ", "), manager)
 }
 
 // unambiguous returns one error for all lists that server-side apply refuses: those with

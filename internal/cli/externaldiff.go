@@ -130,6 +130,8 @@ func (d *differ) run(ctx context.Context, live, merged string) error {
 		return context.Cause(ctx)
 	case errors.As(err, &code) && code.ExitCode() == 1:
 		d.differs = true
+	case errors.Is(err, exec.ErrNotFound):
+		return fmt.Errorf("KUBECTL_EXTERNAL_DIFF: %s: there is no such program", d.program[0])
 	case err != nil:
 		return fmt.Errorf("KUBECTL_EXTERNAL_DIFF: %s: %w: it is to exit with 0 or 1", d.program[0], err)
 	}

@@ -199,7 +199,7 @@ func (l *liveSide) cluster() (_ *cluster.Cluster, err error) {
 func (l *liveSide) read(ctx context.Context) (_ *source.Saved, err error) {
 	if l.saved == nil {
 		if l.saved, err = source.ReadSaved(ctx, source.Inputs{Files: l.live, Flag: "--live", Stdin: term.Stdin(ctx, l.In), Pack: true, Values: l.secretValues()}); err != nil {
-			return nil, fmt.Errorf("--live: %w", err)
+			return nil, errors.Join(each(leaves(err), func(err error) error { return fmt.Errorf("--live: %w", err) })...)
 		}
 		if l.saved.Empty() {
 			l.note("--live", listed(l.live)+": holds no object: all objects count as absent")

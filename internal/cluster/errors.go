@@ -291,7 +291,7 @@ func (r *Refusal) Within(place func(field, kind string) (path, whose string), re
 
 // maxText limits the length of a server's message, maxValue that of a value in it.
 const (
-	maxText  = 400
+	maxText  = 1000
 	maxValue = 60
 )
 

@@ -28,7 +28,7 @@ func invalid(causes []metav1.StatusCause, secret bool, place func(field, kind st
 			}
 		}
 		if secret {
-			value = ""
+			value, why = "", character.ReplaceAllString(why, "invalid character")
 		}
 		if value != "" && len(value) <= maxValue {
 			kind += " " + value
@@ -44,6 +44,9 @@ func invalid(causes []metav1.StatusCause, secret bool, place func(field, kind st
 	}
 	return strings.Join(parts, "; ")
 }
+
+// character matches what encoding/json reports of a value that is not JSON: one of its characters.
+var character = regexp.MustCompile(`invalid character '(?:\\.+?|.)'`)
 
 // cutValue splits a cause such as `Invalid value: {"a":1}: field is immutable`.
 func cutValue(message string) (kind, value, why string) {

@@ -9,6 +9,7 @@ package files
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
 // Set is one side of a merge: a file, a folder of files, or standard input.
@@ -209,19 +211,22 @@ func (s *Set) read(ctx context.Context, name, path string) error {
 
 func (s *Set) add(name, path string, mode fs.FileMode, text []byte) error {
 	f := &File{Name: name, Path: path, Mode: mode}
-	var err error
-	if f.YAML, err = yamldoc.Parse(text); err != nil {
-		f.err = fmt.Errorf("%s: %w", f.Where(), err)
-		if s.keeps >= Templates && s.Folder && bytes.Contains(text, []byte("{{")) {
-			f.raw = text
-			s.texts = append(s.texts, f)
-			return nil
-		}
-		return f.err
+	yaml, err := yamldoc.Parse(text)
+	if err == nil && !slices.ContainsFunc(yaml.Documents(), isText) {
+		f.YAML, s.Files = yaml, append(s.Files, f)
+		return nil
 	}
-	s.Files = append(s.Files, f)
-	return nil
+	f.raw, f.err = text, fmt.Errorf("%s: %w", f.Where(), cmp.Or(err, errText))
+	if s.keeps >= Templates && s.Folder && (err == nil || bytes.Contains(text, []byte("{{"))) {
+		s.texts = append(s.texts, f)
+		return nil
+	}
+	return f.err
 }
+
+var errText = errors.New("is text, and neither a mapping nor a list: git merge-file merges text, by lines")
+
+func isText(d *yamldoc.Document) bool { return d.Value() != nil && merge.IsScalar(d.Value()) }
 
 // Parse makes a Set of one text, as if it had been read from a file of that name. Errors name
 // the place, as those of Read do.

@@ -110,9 +110,11 @@ func (s *Set) Join(ctx context.Context, objects []Member, l Labelling) ([]Member
 	var joining []Member
 	var errs []error
 	for _, m := range objects {
-		switch id := m.Set(); id {
-		case s.Parent.ID():
-		case "", l.From:
+		switch id := m.Set(); {
+		case m.Target.String() == s.Target.String() && m.Namespace == s.Target.Namespace:
+			errs = append(errs, fmt.Errorf("%s: is the set's parent, and cannot be one of its members: kubectl would prune it", m.Target))
+		case id == s.Parent.ID():
+		case id == "" || id == l.From:
 			joining = append(joining, m)
 		default:
 			errs = append(errs, s.ofAnother(ctx, m.Target, id))

@@ -43,8 +43,7 @@ type Journal struct {
 	end     int64
 	entries map[*run.Item][]entry // several if it is unknown whether an earlier write was executed
 	err     error                 // of the store: nothing is written after it
-	begun   bool
-	lost    []string // objects of which a value cannot be restored
+	lost    []string              // objects of which a value cannot be restored
 }
 
 // entry is one write.
@@ -117,7 +116,6 @@ func (j *Journal) enter(item *run.Item, doc plandoc.Item, n int) (int, error) {
 	if err := j.append(append(text, plandoc.End...)); err != nil {
 		return n, err
 	}
-	j.begun = true
 	if n < 0 {
 		n = len(j.entries[item])
 		if n == 0 && doc.Lost() {
@@ -129,11 +127,20 @@ func (j *Journal) enter(item *run.Item, doc plandoc.Item, n int) (int, error) {
 	return n, nil
 }
 
-// Begun reports whether a write was begun.
+// Begun reports whether something was written, or may have been: what the server has refused was not.
 func (j *Journal) Begun() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.begun
+	return j.wrote()
+}
+
+func (j *Journal) wrote() bool {
+	for _, all := range j.entries {
+		if slices.ContainsFunc(all, func(e entry) bool { return e.written }) {
+			return true
+		}
+	}
+	return false
 }
 
 // Lost returns the objects of which a value cannot be restored, since its former value is hidden;
@@ -145,14 +152,14 @@ func (j *Journal) Lost() []string {
 }
 
 // Close leaves one entry for each object that was, or may have been, written, in the order
-// of the run. A record of a run that has failed before its first write is removed.
+// of the run. A record of a run that has failed, and has written nothing, is removed.
 func (j *Journal) Close(p *run.Plan, failed bool) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.err != nil {
 		return fmt.Errorf("%w: %w", ErrNotRecorded, j.err)
 	}
-	if failed && !j.begun {
+	if failed && !j.wrote() {
 		return j.store.Remove()
 	}
 	err := j.store.Replace(func(w io.Writer) error { return j.compact(w, p) })

@@ -161,16 +161,15 @@ func (s sent) notLocals(at merge.Path) string {
 	if list, isList := v.([]any); isList && s.Type.At(at) != nil && s.Type.At(at).Kind == merge.Keyed {
 		return s.clash(at, list)
 	}
+	if _, stated := merge.Lookup(s.Value, at, s.Type); stated { // of a map, local's part may be what is refused
+		return ""
+	}
 	if m, isMap := v.(map[string]any); isMap {
 		for _, c := range merge.Diff(map[string]any{}, m, s.Type.At(at)) {
-			full := append(at[:len(at):len(at)], c.Path...)
-			if _, stated := merge.Lookup(s.Value, full, s.Type); !stated && s.by(full) != "" {
+			if full := append(at[:len(at):len(at)], c.Path...); s.by(full) != "" {
 				return full.String() + " is live's" + s.by(full)
 			}
 		}
-		return ""
-	}
-	if _, stated := merge.Lookup(s.Value, at, s.Type); stated {
 		return ""
 	}
 	if live, there := merge.Lookup(s.Live, at, s.Type); !there || !merge.Equal(live, v, s.Type.At(at)) {

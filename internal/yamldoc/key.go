@@ -81,7 +81,7 @@ func (p *parser) sequence(col int) (*node, error) {
 			return nil, err
 		}
 		if next > col {
-			return nil, p.fail(p.pos, "indented deeper than its neighbours: begin it in the same column")
+			return nil, p.fail(p.pos, "begins in the column of no line above it: begin it in the column of its neighbours")
 		}
 		if next < col || !p.dash() {
 			p.take(s, bottom)
