@@ -142,19 +142,7 @@ func nearestFlag(flags *pflag.FlagSet, name string) string {
 			names = append(names, f.Name)
 		}
 	})
-	return nearest(name, names)
-}
-
-// nearest returns the name that was probably meant, maybe by its beginning; "" for none.
-func nearest(typed string, names []string) string {
-	if near := suggest.Name(typed, names); near != "" {
-		return near
-	}
-	names = slices.DeleteFunc(names, func(n string) bool { return !strings.HasPrefix(n, typed) })
-	if len(names) != 1 {
-		return ""
-	}
-	return names[0]
+	return suggest.Begun(name, names)
 }
 
 // unknownVerb returns an error for arguments where flags were expected.
@@ -184,7 +172,7 @@ func unknown(cmd *cobra.Command, name string) (text string, meant bool) {
 		}
 	}
 	text = fmt.Sprintf("unknown command %q for %q", name, cmd.CommandPath())
-	near := nearest(cmp.Or(elsewhere[name], name), names)
+	near := suggest.Begun(cmp.Or(elsewhere[name], name), names)
 	if near != "" {
 		text += fmt.Sprintf("; did you mean %q?", near)
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"sync"
 
@@ -135,12 +136,8 @@ func (j *Journal) Begun() bool {
 }
 
 func (j *Journal) wrote() bool {
-	for _, all := range j.entries {
-		if slices.ContainsFunc(all, func(e entry) bool { return e.written }) {
-			return true
-		}
-	}
-	return false
+	all := slices.Concat(slices.Collect(maps.Values(j.entries))...)
+	return slices.ContainsFunc(all, func(e entry) bool { return e.written })
 }
 
 // Lost returns the objects of which a value cannot be restored, since its former value is hidden;

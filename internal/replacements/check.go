@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/suggest"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -115,21 +116,9 @@ func (p *parser) known(m map[string]any, at string, keys []string) {
 			continue
 		}
 		hint := "; there are " + strings.Join(keys, ", ")
-		if near := nearest(k, keys); near != "" {
+		if near := suggest.Begun(k, keys); near != "" {
 			hint = fmt.Sprintf("; did you mean %q?", near)
 		}
 		p.wrong(at, "unknown key %q%s", k, hint)
 	}
-}
-
-// nearest returns the key with a common prefix and a similar length.
-func nearest(k string, keys []string) string {
-	best, at := "", len(k)
-	for _, key := range keys {
-		off := max(len(k), len(key)) - min(len(k), len(key))
-		if off < at && (strings.EqualFold(k, key) || strings.HasPrefix(key, k) || strings.HasPrefix(k, key)) {
-			best, at = key, off
-		}
-	}
-	return best
 }

@@ -10,6 +10,7 @@ import (
 
 	"sigs.k8s.io/kustomize/api/types"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/suggest"
 	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 )
 
@@ -90,7 +91,7 @@ func (p *parser) document(v any) {
 
 // isRuleKey reports whether a key is one of a replacement's, or nearly.
 func isRuleKey(k string) bool {
-	return k == "path" || slices.Contains(ruleKeys, k) || nearest(k, ruleKeys) != ""
+	return k == "path" || slices.Contains(ruleKeys, k) || suggest.Begun(k, ruleKeys) != ""
 }
 
 // entry reads a replacement, or the path of a file with some.

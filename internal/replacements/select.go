@@ -13,6 +13,7 @@ import (
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
+	"github.com/kubectl-merge/kubectl-merge/internal/suggest"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
@@ -41,7 +42,7 @@ func (r rule) sourceNode(nodes []*kyaml.RNode, find Find) (source *kyaml.RNode, 
 	case len(found) == 1:
 		return source, false, nil
 	case len(found) > 1:
-		return nil, false, fmt.Errorf("source: %s selects %d objects (%s); add fields until it is one", s, len(found), few(found))
+		return nil, false, fmt.Errorf("source: %s selects %d objects (%s); add fields until it is one", s, len(found), suggest.Few(found, 4))
 	case find == nil:
 		return nil, false, fmt.Errorf("source: %s selects nothing", s)
 	}
@@ -56,14 +57,6 @@ func (r rule) sourceNode(nodes []*kyaml.RNode, find Find) (source *kyaml.RNode, 
 	}
 	source, _, err = toNode(list[0])
 	return source, true, err
-}
-
-func few(names []string) string {
-	const most = 4
-	if len(names) > most {
-		return strings.Join(names[:most], ", ") + " and others"
-	}
-	return strings.Join(names, ", ")
 }
 
 // sourceValue returns the source's field, after it has been split.

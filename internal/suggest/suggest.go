@@ -4,6 +4,7 @@ package suggest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -40,6 +41,18 @@ func Name(name string, names []string) string {
 		}
 	}
 	return best
+}
+
+// Begun returns the name that was probably meant, maybe by its beginning; "" for none.
+func Begun(typed string, names []string) string {
+	if near := Name(typed, names); near != "" {
+		return near
+	}
+	names = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !strings.HasPrefix(n, typed) })
+	if len(names) != 1 {
+		return ""
+	}
+	return names[0]
 }
 
 // Edits returns the Levenshtein distance of two texts, ignoring case, with a swap of neighbors as

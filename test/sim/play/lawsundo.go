@@ -74,8 +74,8 @@ func (w *world) left(of *run) string {
 	for _, e := range of.writes() {
 		name := e.Meta().GetName()
 		now := w.model.Object(e.Resource, name)
-		if e.Type == model.Deleted || now == nil || model.MetaOf(now).GetUID() != e.Meta().GetUID() {
-			continue
+		if e.Type == model.Deleted || now == nil || model.MetaOf(now).GetUID() != e.Meta().GetUID() || model.MetaOf(now).GetDeletionTimestamp() != nil {
+			continue // or soon
 		}
 		stated := of.input()[refOf(e.Resource, name)]
 		was, wrote, is := w.leaves(e.Was), w.leaves(e.Is), w.leaves(now)
