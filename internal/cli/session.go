@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
@@ -17,7 +16,6 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/internal/strategic"
 	"github.com/kubectl-merge/kubectl-merge/internal/term"
-	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
 // session is a planned run. The plan's Err includes errors of the input; nothing is written
@@ -225,16 +223,17 @@ func (l *liveSide) unmatched(p *run.Plan) {
 
 // unknown notes the kinds whose fields are not known offline.
 func (l *liveSide) unknown(ctx context.Context, p *run.Plan) {
-	kinds := map[string]bool{}
+	asked, kinds := map[cluster.Resource]bool{}, []string(nil)
 	for _, i := range p.Items {
-		if t := i.Target; l.saved != nil && i.Err == nil && !kinds[t.Kind] {
-			_, builtin := schema.Builtin(t.Group, t.Version, t.Kind)
-			typ, err := p.Planner.Schemas(ctx, t.Group, t.Version, t.Kind)
-			kinds[t.Kind] = typ == nil && err == nil && !builtin
+		if r := i.Target.Resource; l.saved != nil && i.Err == nil && !asked[r] {
+			asked[r] = true
+			if typ, err := p.Planner.TypeOf(ctx, apply.Subject{Object: i.Target.Identity()}, nil); typ == nil && err == nil {
+				kinds = append(kinds, r.Kind)
+			}
 		}
 	}
-	if maps.DeleteFunc(kinds, func(_ string, unknown bool) bool { return !unknown }); len(kinds) > 0 {
-		l.note("--live", listed(slices.Sorted(maps.Keys(kinds)))+": fields are not checked, and lists are replaced as a whole, since the schema is not known: --schema FILE gives it")
+	if slices.Sort(kinds); len(kinds) > 0 {
+		l.note("--live", listed(slices.Compact(kinds))+": fields are not checked, and lists are replaced as a whole, since the schema is not known: --schema FILE gives it")
 	}
 }
 

@@ -389,7 +389,7 @@ func (w *world) once(r *run, ref string, so func(runtime.Object) bool) bool {
 // exits: the code is one of the verb's, and an error is printed if and only if there is one.
 func (w *world) exits(r *run) string {
 	stderr := r.errs.text.String()
-	failed := strings.HasPrefix(stderr, "error: ") || strings.Contains(stderr, "\nerror: ") // a note may quote one
+	failed := strings.Contains("\n"+stderr, "\nerror: ") // a note may quote one
 	switch {
 	case r.dead || len(r.signalled) > 0 && (r.code == 130 || r.code == 143):
 	case !slices.Contains(verbs[r.step.Verb].codes, r.code):
