@@ -40,7 +40,7 @@ func (p Planner) Annotate(ctx context.Context, s apply.Subject, live map[string]
 	out := Annotated{Planned: apply.Planned{Subject: s, Live: live}, Was: lastapplied.Read(live), Rewrite: rewrite}
 	out.Sensitive = p.Sensitive(s, merge.Triple{Original: out.Was.Value, Local: s.Value, Live: live})
 	if live == nil {
-		return out, fmt.Errorf("%s: NotFound: there is no such object: to make it, kubectl merge -f FILE", s.Name)
+		return out, fmt.Errorf("%s: %w", s.Name, apply.Absent(s))
 	}
 	if err := apply.Deleting(live); err != nil {
 		return out, fmt.Errorf("%s: %w", s.Name, err)

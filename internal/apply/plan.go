@@ -224,6 +224,11 @@ func Deleting(live map[string]any) error {
 	return fmt.Errorf("metadata.deletionTimestamp: %w since %s: wait until it is gone, and merge again to create it anew", ErrDeleting, since)
 }
 
+// Absent is the error of an object that is to be changed, and does not exist.
+func Absent(s Subject) error {
+	return fmt.Errorf("there is no such object%s: to make it, kubectl merge -f FILE", object.Within(s.Namespace()))
+}
+
 // releases reports whether a result lacks a finalizer of live, for which its deletion may wait.
 func releases(live map[string]any, result any) bool {
 	obj, _ := result.(map[string]any)

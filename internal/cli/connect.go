@@ -71,7 +71,7 @@ func (e *env) existing(err error) error {
 		if err == nil || f.value == nil || *f.value == "" || len(f.names) == 0 || slices.Contains(f.names, *f.value) {
 			continue
 		}
-		return fmt.Errorf("%w: --%s must be one of: %s", err, f.flag, listed(f.names))
+		return fmt.Errorf("kubeconfig: %s %q does not exist: --%s must be one of: %s", f.flag, *f.value, f.flag, listed(f.names))
 	}
 	return err
 }

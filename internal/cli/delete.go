@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -10,7 +9,6 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
-	"github.com/kubectl-merge/kubectl-merge/internal/complete"
 	"github.com/kubectl-merge/kubectl-merge/internal/prune"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 )
@@ -29,29 +27,6 @@ Exit code 0: all of it is deleted; 1: an error; 3: something is kept.`,
   kubectl merge applyset delete shop --wait`,
 	takes: oneSet, args: setArgs, run: onSet((*setCall).delete),
 }
-
-// The earlier form of applyset delete.
-var (
-	_ = registerFlags(flagRow{verbs: "delete", name: "applyset", hidden: true, at: func(c *call) any { return &c.set.name }, completes: (*complete.Server).Sets})
-	_ = registerFlags(flagRow{verbs: "delete", name: "filename", short: "f", advice: "objects of files are deleted with kubectl delete -f, and a set with kubectl merge applyset delete NAME"})
-	_ = registerVerb(verb{
-		use: "delete --applyset=NAME", short: "Delete a set: the earlier form of applyset delete", hidden: true,
-		takes: func(c *call) error {
-			switch {
-			case len(c.args) == 1 && c.set.name == "":
-				return fmt.Errorf("unexpected argument %q; did you mean `kubectl merge applyset delete %s`? Single objects: kubectl delete", c.args[0], c.args[0])
-			case len(c.args) == 0 && c.set.name == "":
-				return errors.New("names no set: kubectl merge applyset delete NAME deletes one; single objects: kubectl delete")
-			}
-			return unexpected(c)
-		},
-		run: func(c *call, ctx context.Context) error {
-			c.note("", "kubectl merge delete --applyset="+c.set.name+" is now kubectl merge applyset delete "+c.set.name)
-			c.args = []string{c.set.name}
-			return onSet((*setCall).delete)(c, ctx)
-		},
-	})
-)
 
 func (v *setCall) delete(ctx context.Context) error {
 	s, err := v.writable(ctx)

@@ -208,9 +208,6 @@ func sideName(s *filemerge.Set) string {
 
 // checkName adds to the error of a file that does not exist which name to check.
 func checkName(err error, which string) error {
-	if p, ok := errors.AsType[*fs.PathError](err); ok {
-		err = fmt.Errorf("%s: %w", p.Path, p.Err)
-	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%w: check the name %s", err, which)
 	}

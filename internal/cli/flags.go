@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/complete"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
@@ -218,8 +219,13 @@ func (f *flagRow) check(c *call, flag *pflag.Flag) error {
 			return fmt.Errorf("--%s=%s: must not be negative", f.name, text)
 		}
 	case *string:
-		if f.words != nil && text != flag.DefValue {
+		switch {
+		case f.words != nil && text != flag.DefValue:
 			return f.among(text)
+		case f.name == "field-manager" && text == "": // means the default, as for kubectl
+			*at, flag.Changed = flag.DefValue, false
+		case f.name == "field-manager" && len(text) > validation.FieldManagerMaxLength:
+			return fmt.Errorf("--%s: has %d bytes; a manager's name has at most %d", f.name, len(text), validation.FieldManagerMaxLength)
 		}
 	}
 	return nil

@@ -95,7 +95,7 @@ func TestMainOffline(t *testing.T) {
 		{"a verb of other tools", []string{"rollback", "-f", local}, 1, "", `unknown command "rollback" for "kubectl merge"; did you mean "undo"?`},
 		{"a verb of kubectl's, with a file", []string{"get", "-f", local}, 1, "", "unknown command \"get\" for \"kubectl merge\"; did you mean `kubectl get`?\n"},
 		{"a record given as a file", []string{"undo", "-f", "run.yaml"}, 1, "", "--filename: the record is an argument: kubectl merge undo FILE"},
-		{"delete with files", []string{"delete", "-f", local}, 1, "", "--filename: objects of files are deleted with kubectl delete -f, and a set with kubectl merge applyset delete NAME"},
+		{"delete with files", []string{"delete", "-f", local}, 1, "", "unknown command \"delete\" for \"kubectl merge\"; did you mean `kubectl delete`? A set is deleted with kubectl merge applyset delete NAME"},
 		{"a preview of what previews", []string{"absorb", "-f", local, "--dry-run"}, 2, "", "--dry-run: without -w nothing is written"},
 		{"an object to undo", []string{"undo", "deployment/web"}, 1, "", `the file "deployment/web" does not exist; undo takes the record of a run, which --record writes`},
 		{"a manifest to undo", []string{"undo", local}, 1, "", "but kind ConfigMap of apiVersion v1: undo takes the record"},

@@ -77,11 +77,11 @@ func profileNamed(ctx context.Context, name string) (profile, error) {
 	case !strings.ContainsAny(name, `./\`):
 		return profile{}, fmt.Errorf("--profile=%s: must be %s, or a file such as ./profile.yaml%s", name, strings.Join(names, " or "), suggest.Hint(name, names))
 	}
-	var p profile
 	text, err := source.ReadNamed(ctx, name)
-	if err == nil {
-		p, err = parseProfile(text)
+	if err != nil {
+		return profile{}, fmt.Errorf("--profile: %w: check the name after --profile", err)
 	}
+	p, err := parseProfile(text)
 	if err != nil {
 		return profile{}, fmt.Errorf("--profile: %s: %w", name, err)
 	}

@@ -165,7 +165,7 @@ func TestRecordAndUndo(t *testing.T) {
 		err    string
 	}{
 		{"of another cluster", elsewhere, []string{record}, conflicted, "error: the record was made for another cluster"},
-		{"deleted since", gone, []string{record}, conflicted, "configmap/conf: is left as it is: "},
+		{"deleted since", gone, []string{record}, conflicted, "configmap/conf: is not undone: "},
 		{"no record", written(), []string{live}, failed, "live.yaml"},
 		{"two records", written(), []string{record, record}, failed, "name one record: "},
 		{"a policy that is none", written(), []string{record, "--policy=no"}, failed, "--policy=no: must be strict, live or apply"},

@@ -155,7 +155,10 @@ func unknownVerb(cmd *cobra.Command, args []string) error {
 	}
 	text, meant := unknown(cmd, args[0])
 	if slices.Contains(kubectls, args[0]) && !cmd.HasParent() {
-		return fmt.Errorf("%s; did you mean `kubectl %s`?", text, args[0])
+		if text += fmt.Sprintf("; did you mean `kubectl %s`?", args[0]); args[0] == "delete" {
+			text += " A set is deleted with kubectl merge applyset delete NAME"
+		}
+		return errors.New(text)
 	}
 	if f := cmd.Flags().Lookup("filename"); !meant && f != nil && (!f.Changed || strings.ContainsAny(args[0], "./")) { // a second file
 		text += "; files are given with -f"
@@ -180,7 +183,7 @@ func unknown(cmd *cobra.Command, name string) (text string, meant bool) {
 }
 
 // kubectls are commands of kubectl, of which users expect one here.
-var kubectls = []string{"annotate", "create", "describe", "edit", "get", "label", "logs", "patch", "replace", "rollout", "scale", "set"}
+var kubectls = []string{"annotate", "create", "delete", "describe", "edit", "get", "label", "logs", "patch", "replace", "rollout", "scale", "set"}
 
 // elsewhere maps what other tools call a verb to its name.
 var elsewhere = map[string]string{"rollback": "undo", "revert": "undo", "ls": "list", "get": "list", "plan": "diff", "preview": "diff"}

@@ -200,8 +200,6 @@ func TestDelete(t *testing.T) {
 	} {
 		against(t, one(), "applyset", "delete", "shop", tt.arg).is(t, tt.arg, failed, "", tt.err)
 	}
-	against(t, one(), "delete").is(t, "no set", failed, "", "kubectl merge applyset delete NAME deletes one")
-	against(t, one(), "delete", "--applyset=shop", "--dry-run").is(t, "the earlier form", 0, "secret/shop deleted (dry run)\n", "note: kubectl merge delete --applyset=shop is now kubectl merge applyset delete shop")
 }
 
 // TestPrune: a merge with a set deletes what the input does not have, after what it writes.

@@ -82,8 +82,18 @@ func (u *undoing) file(ctx context.Context, name string) (err error) {
 	return u.run(ctx)
 }
 
-// errLeft reports that others have changed values of the run since.
-var errLeft = errors.New("nothing was written: undo the rest with --policy=live, which leaves what others have done, or --policy=apply, or the other objects with --partial")
+// stopped is the error of an undo that writes nothing: others have changed values of the run since, or
+// some, which no policy helps with, are hidden in the record.
+func (u *undoing) stopped(hidden bool) error {
+	text := "nothing was written"
+	if !hidden {
+		text += ": --policy=live leaves what others have done, and undoes the rest; --policy=apply sets back what was there before the run"
+	}
+	if len(u.doc.Executed()) > 1 {
+		text += "; --partial undoes the other objects"
+	}
+	return &exit{Code: conflicted, Err: errors.New(text)}
+}
 
 func (u *undoing) run(ctx context.Context) error {
 	start := time.Now()
@@ -109,8 +119,8 @@ func (u *undoing) run(ctx context.Context) error {
 	known := plan.Left()
 	left := u.left(notes, known)
 	if left > 0 && u.policy == "strict" && s.Failed() == nil {
-		u.conflicts(notes, s.Items)
-		return &exit{Code: conflicted, Err: errLeft}
+		conflicts := u.conflicts(notes, s.Items)
+		return u.stopped(!slices.ContainsFunc(known, func(l undo.Left) bool { return !l.Lost }) && conflicts == 0)
 	}
 	if err = u.review(ctx, s, true); err == nil && u.interactive {
 		err = u.bound.confirmed(s)
@@ -138,7 +148,7 @@ func (u *undoing) run(ctx context.Context) error {
 	if left > 0 && (err == nil || held(err)) {
 		err = &exit{Code: conflicted, Err: s.Failed()}
 		if conflicts > 0 && u.policy == "strict" && !u.partial {
-			err = &exit{Code: conflicted, Err: errLeft}
+			err = u.stopped(false)
 		}
 	}
 	u.idle(notes, s.Plan, plan.Left(), err)

@@ -122,7 +122,7 @@ func (u *undoing) left(notes *reporter, all []undo.Left) int {
 			word = "error"
 			n++
 		}
-		text := "is left as it is: " + l.Reason
+		text := "is not undone: " + l.Reason
 		if l.Value != "" {
 			text = l.Value + ": " + text
 		}

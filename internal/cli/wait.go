@@ -5,10 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
 	"github.com/kubectl-merge/kubectl-merge/internal/live"
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 	"github.com/kubectl-merge/kubectl-merge/internal/ready"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
@@ -59,6 +62,13 @@ func (c *call) wait(ctx context.Context) error {
 	objects, err := c.waitedFor(ctx, at)
 	if err != nil {
 		return err
+	}
+	if rules != nil {
+		named := each(objects, func(o wait.Object) object.Object { return o.Identity() })
+		p := apply.Planner{Schemas: at.Type, Rules: &apply.UserRules{Rules: rules, File: c.rules}}
+		if err := p.CheckRules(ctx, named, nil); err != nil {
+			return err
+		}
 	}
 	for i := range objects {
 		objects[i].Rule = waitRule(rules, objects[i].Target)
@@ -240,23 +250,18 @@ func (r waitReport) event(e waitEvent) {
 // wait's error. For programs, each object is one line with all of it.
 func (r waitReport) end(err error) error {
 	late := false
-	for _, one := range leaves(err) {
-		var e *wait.NotReady
-		if !errors.As(one, &e) {
-			continue
-		}
-		late = true
-		if r.notes.json {
+	errs := slices.DeleteFunc(leaves(err), func(one error) bool {
+		e, is := errors.AsType[*wait.NotReady](one)
+		switch late = late || is; {
+		case is && r.notes.json:
 			r.event(newWaitFailure(e))
-		} else {
+		case is:
 			r.details(e)
 		}
-	}
-	switch {
-	case late && r.notes.json:
-		return &exit{Code: notReady}
-	case late:
-		return &exit{Code: notReady, Err: err}
+		return is && r.notes.json
+	})
+	if err = errors.Join(errs...); late {
+		err = &exit{Code: notReady, Err: err}
 	}
 	return err
 }

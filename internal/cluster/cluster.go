@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net/http"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -49,7 +48,6 @@ type Cluster struct {
 	timeout     time.Duration // of a request; 0: none
 	fingerprint string
 	discovery   discovery.CachedDiscoveryInterfaceWithContext
-	limiter     *limiter
 	lanes       *lanes
 	polls       chan struct{} // limits the reads of polled that are under way
 
@@ -76,11 +74,7 @@ func New(flags Getter, warnings rest.WarningHandlerWithContext) (*Cluster, error
 	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
 	config.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
 	config.WarningHandler, config.WarningHandlerWithContext = nil, warnings
-	limits, way := throttle(config), &lanes{}
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
-		way.next = next
-		return way
-	})
+	way := throttle(config)
 	client, err := rest.UnversionedRESTClientFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("kubeconfig: %w", err)
@@ -96,7 +90,6 @@ func New(flags Getter, warnings rest.WarningHandlerWithContext) (*Cluster, error
 		timeout:     config.Timeout,
 		fingerprint: fingerprint(config),
 		discovery:   discovery.ToCachedDiscoveryInterfaceWithContext(found),
-		limiter:     limits,
 		lanes:       way,
 		polls:       make(chan struct{}, mostPolls),
 		groups:      map[string]map[string]Resource{},

@@ -58,7 +58,7 @@ func (r *Refusal) ofTest() bool {
 func (e *Refusal) Error() string { return e.Text + e.remedy() }
 
 // IsNotFound reports whether the object, or the requested path, does not exist.
-func IsNotFound(err error) bool { return refused(err, http.StatusNotFound) }
+func IsNotFound(err error) bool { return Code(err) == http.StatusNotFound }
 
 // IsConflict reports whether the object was changed since it was read.
 func IsConflict(err error) bool { return reason(err) == metav1.StatusReasonConflict }
@@ -86,7 +86,7 @@ func owned(causes []metav1.StatusCause) string {
 func IsAlreadyExists(err error) bool { return reason(err) == metav1.StatusReasonAlreadyExists }
 
 // IsUnsupported reports whether the server does not support this type of patch.
-func IsUnsupported(err error) bool { return refused(err, http.StatusUnsupportedMediaType) }
+func IsUnsupported(err error) bool { return Code(err) == http.StatusUnsupportedMediaType }
 
 // IsTestFailed reports whether a test of a JSON patch failed: a value has changed.
 func IsTestFailed(err error) bool {
@@ -95,7 +95,7 @@ func IsTestFailed(err error) bool {
 }
 
 // IsForbidden reports whether a permission is missing or an admission rule refused (403).
-func IsForbidden(err error) bool { return refused(err, http.StatusForbidden) }
+func IsForbidden(err error) bool { return Code(err) == http.StatusForbidden }
 
 // RetryAfter returns how long the server asked to wait before the request is sent again (429 and
 // 5xx with Retry-After); false if it did not.
@@ -118,11 +118,6 @@ func IsRefusal(err error) bool { return errors.As(err, new(*Refusal)) }
 // Such a refusal is not about the object.
 func RefusesDryRun(err error) bool {
 	return IsRefusal(err) && strings.Contains(strings.ToLower(err.Error()), "dry run") && strings.Contains(err.Error(), "support")
-}
-
-func refused(err error, code int) bool {
-	var r *Refusal
-	return errors.As(err, &r) && r.Code == code
 }
 
 func reason(err error) metav1.StatusReason {
@@ -265,6 +260,8 @@ func way(code int, message string) string {
 		return ": its managedFields name a version of the kind, or fields of one, that there are no more: kubectl merge migrate --to=server-side rewrites them"
 	case strings.Contains(message, "unable to load root certificates"):
 		return ": the caBundle in that webhook's configuration is not a certificate: fix it there, or have its injector do so"
+	case strings.Contains(message, "failed calling webhook "):
+		return ": the webhook is out of order: have it repaired, or take its configuration out of the cluster (kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations)"
 	case strings.HasPrefix(message, "duplicate nodePort"):
 		return ": two ports of the Service ask for it: give one of them another"
 	case Busy(code):

@@ -19,7 +19,13 @@ func invalid(causes []metav1.StatusCause, secret bool, place func(field, kind st
 	parts := make([]string, 0, len(causes))
 	causes = slices.SortedStableFunc(slices.Values(causes), func(a, b metav1.StatusCause) int { return remedied(a) - remedied(b) })
 	for _, c := range causes {
-		kind, value, why := cutValue(c.Message)
+		if len(causes) > 1 && consequence.MatchString(c.Message) {
+			continue
+		}
+		kind, value, why := cutValue(regex.ReplaceAllString(c.Message, "$1"))
+		if m := otherType.FindStringSubmatch(c.Message); m != nil {
+			kind, value, why = "must be of the type "+m[2]+", and has the type "+m[1], "", ""
+		}
 		field, whose := place(c.Field, kind)
 		if c.Field == "<nil>" || c.Field == "" || c.Field == "[]" { // rules about the whole object, which the caller names
 			field, value, whose = "", "", ""
@@ -47,6 +53,15 @@ func invalid(causes []metav1.StatusCause, secret bool, place func(field, kind st
 
 // character matches what encoding/json reports of a value that is not JSON: one of its characters.
 var character = regexp.MustCompile(`invalid character '(?:\\.+?|.)'`)
+
+// What the API server reports of invalid values: regular expressions behind examples
+// (k8s.io/apimachinery/pkg/util/validation.RegexError), and of values that have not the type which
+// a CustomResourceDefinition states (k8s.io/kube-openapi/pkg/validation), with consequences of that.
+var (
+	regex       = regexp.MustCompile(`,\s*regex used for validation is '.*?'(\))| \(regex used for validation is '.*?'\)`)
+	otherType   = regexp.MustCompile(`^Invalid value: "(\w+)": \S+ in body must be of type (\w+): "\w+"$`)
+	consequence = regexp.MustCompile(`some validation rules were not checked because the object was invalid|Checked value must be of type \w+ \(default format\)`)
+)
 
 // cutValue splits a cause such as `Invalid value: {"a":1}: field is immutable`.
 func cutValue(message string) (kind, value, why string) {

@@ -141,6 +141,12 @@ func TestFind(t *testing.T) {
 	if _, err := c.FindKind(t.Context(), "example.com", "Gadget"); !errors.As(err, &unknown) {
 		t.Errorf("%v", err)
 	}
+	missing := []reply{{code: 404, body: "Not Found"}}
+	other, _ := serve(t, map[string][]reply{"/api": missing, "/apis": missing, "/api/v1": missing})
+	var down *Unreachable
+	if _, err := other.Find(t.Context(), "", "v1", "Pod"); !errors.As(err, &down) || !strings.Contains(err.Error(), "does not answer as a Kubernetes API server") {
+		t.Errorf("a server of another kind: %v", err)
+	}
 	all, err := c.Deletable(t.Context())
 	if err != nil || len(all) != 4 || all[0].Kind != "Namespace" || all[3].Kind != "Deployment" {
 		t.Errorf("%+v, %v: by group and kind", all, err)

@@ -83,6 +83,9 @@ func (c *Cluster) Find(ctx context.Context, group, version, kind string) (Resour
 	if err != nil {
 		return Resource{}, fmt.Errorf("%s %s: cannot be looked up: %w", kind, gvk.GroupVersion(), c.undiscovered(ctx, gvk.GroupVersion(), err))
 	}
+	if _, err := c.served(ctx); apierrors.IsNotFound(err) {
+		return Resource{}, &Unreachable{Setup: true, Text: fmt.Sprintf("server %s: does not answer as a Kubernetes API server: check the server in your kubeconfig, or after --server", hostOf(c.host))}
+	}
 	unknown := &UnknownKindError{Kind: kind, APIVersion: gvk.GroupVersion().String()}
 	served := slices.Sorted(maps.Keys(c.groups[unknown.APIVersion]))
 	unknown.NearVersion, unknown.Near = types.SuggestKind(unknown.APIVersion, kind, types.Served{Kinds: served, Versions: c.versions(ctx, group), Has: func(apiVersion, kind string) bool {

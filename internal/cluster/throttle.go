@@ -22,52 +22,6 @@ const (
 // fairHeader is set in every response of a server with API priority and fairness.
 const fairHeader = "X-Kubernetes-Pf-Flowschema-Uid"
 
-// limiter limits the rate of requests until the server has shown that it has priority and
-// fairness.
-type limiter struct {
-	flowcontrol.RateLimiter
-	fair atomic.Bool
-}
-
-func throttle(config *rest.Config) *limiter {
-	l := &limiter{RateLimiter: flowcontrol.NewTokenBucketRateLimiter(throttleQPS, throttleBurst)}
-	config.RateLimiter = l
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &fairness{wrapped{next}, l} })
-	return l
-}
-
-// TryAccept reports whether a request may be sent now.
-func (l *limiter) TryAccept() bool { return l.fair.Load() || l.RateLimiter.TryAccept() }
-
-// Accept waits until a request may be sent.
-func (l *limiter) Accept() {
-	if !l.fair.Load() {
-		l.RateLimiter.Accept()
-	}
-}
-
-// Wait waits until a request may be sent or ctx ends.
-func (l *limiter) Wait(ctx context.Context) error {
-	if l.fair.Load() {
-		return nil
-	}
-	return l.RateLimiter.Wait(ctx)
-}
-
-type fairness struct {
-	wrapped
-	limiter *limiter
-}
-
-// RoundTrip reads the response headers and changes nothing.
-func (f *fairness) RoundTrip(req *http.Request) (*http.Response, error) {
-	resp, err := f.next.RoundTrip(req)
-	if err == nil && resp.Header.Get(fairHeader) != "" {
-		f.limiter.fair.Store(true)
-	}
-	return resp, err
-}
-
 // Pauses obey a server that asks to wait before a request is sent again (Retry-After).
 type Pauses struct {
 	Most time.Duration // in total; see Cluster.Patience
@@ -114,13 +68,34 @@ const (
 	near = 5 * time.Millisecond
 )
 
-// lanes adapts to the network: how many requests are sent at once, and whether answers are
-// compressed.
+// lanes adapts to the network and the server: how many requests are sent at once, whether answers
+// are compressed, and whether the rate of requests is limited: until the server has shown that it
+// has priority and fairness.
 type lanes struct {
 	wrapped
+	flowcontrol.RateLimiter
 
 	trip atomic.Int64 // nanoseconds of a round trip; 0: not known
 	full atomic.Bool  // the server has refused a request because there were too many
+	fair atomic.Bool  // it has priority and fairness
+}
+
+func throttle(config *rest.Config) *lanes {
+	l := &lanes{RateLimiter: flowcontrol.NewTokenBucketRateLimiter(throttleQPS, throttleBurst)}
+	config.RateLimiter = l
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		l.next = next
+		return l
+	})
+	return l
+}
+
+// Wait waits until a request may be sent or ctx ends.
+func (l *lanes) Wait(ctx context.Context) error {
+	if l.fair.Load() {
+		return nil
+	}
+	return l.RateLimiter.Wait(ctx)
 }
 
 // RoundTrip measures the first TLS handshake, which is one round trip and waits for nothing
@@ -136,6 +111,9 @@ func (l *lanes) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := l.next.RoundTrip(req)
 	if err == nil && resp.StatusCode == http.StatusTooManyRequests {
 		l.full.Store(true)
+	}
+	if err == nil && resp.Header.Get(fairHeader) != "" {
+		l.fair.Store(true)
 	}
 	return resp, err
 }
@@ -157,7 +135,7 @@ func (l *lanes) trace() *httptrace.ClientTrace {
 // fair to its other users. It is least until the round trip is known, if the server has no priority
 // and fairness, and once it has answered that there are too many.
 func (c *Cluster) AtOnce(least int) int {
-	if c.lanes.full.Load() || !c.limiter.fair.Load() {
+	if c.lanes.full.Load() || !c.lanes.fair.Load() {
 		return least
 	}
 	more := least * int(time.Duration(c.lanes.trip.Load())/time.Millisecond) / int(serving/time.Millisecond)

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/url"
+	"os"
 	"strings"
 	"syscall"
 )
@@ -73,7 +74,7 @@ func (c *Cluster) unreachable(err error) error {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		none, offline := "", ""
 		if host == withoutConfig {
-			none = "no kubeconfig names a server: "
+			none = fmt.Sprintf("no kubeconfig names a server (KUBECONFIG is %q): ", os.Getenv("KUBECONFIG"))
 		}
 		if c.Saved {
 			offline = "; merge and diff work without one, with --live FILE"
@@ -84,7 +85,7 @@ func (c *Cluster) unreachable(err error) error {
 	case timedOut(err):
 		return &Unreachable{Lost: true, slow: true, Text: fmt.Sprintf("server %s: does not answer: check the network, or give it longer with --request-timeout", host)}
 	case errors.As(err, &netw):
-		return &Unreachable{Lost: true, Text: fmt.Sprintf("server %s: cannot be reached: %v: check the server in your kubeconfig", host, netw.Err)}
+		return &Unreachable{Lost: true, Text: fmt.Sprintf("server %s: cannot be reached: %v: check the server in your kubeconfig", host, dialed(netw.Err))}
 	case errors.Is(err, io.ErrUnexpectedEOF), strings.Contains(err.Error(), "when reading response body"):
 		// The connection ended within the response. The client has no error type for it.
 		return &Unreachable{Lost: true, Text: fmt.Sprintf("server %s: its answer broke off: try again", host)}
@@ -96,9 +97,20 @@ func (c *Cluster) unreachable(err error) error {
 // address but not its URL, which may contain a password.
 func proxied(err error) error {
 	if op, ok := errors.AsType[*net.OpError](err); ok && (op.Op == "proxyconnect" || strings.HasPrefix(op.Op, "socks")) {
-		return op.Err
+		return dialed(op.Err)
 	}
 	return nil
+}
+
+// dialed returns why a connection failed, without the steps on the way: "dial tcp 10.0.0.1:443: connect:".
+func dialed(err error) error {
+	if op, ok := errors.AsType[*net.OpError](err); ok {
+		err = op.Err
+	}
+	if call, ok := errors.AsType[*os.SyscallError](err); ok {
+		err = call.Err
+	}
+	return err
 }
 
 // timedOut reports whether the request timed out at any stage.

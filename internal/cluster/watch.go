@@ -150,7 +150,7 @@ func (c *Cluster) ended(t Target, text []byte) error {
 }
 
 // IsGone reports that the version a watch or a list was to continue from is too old.
-func IsGone(err error) bool { return refused(err, http.StatusGone) }
+func IsGone(err error) bool { return Code(err) == http.StatusGone }
 
 // Snapshot is the content of a list, and the version that a Watch continues from.
 type Snapshot struct {

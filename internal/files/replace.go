@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/source"
 )
 
 // Replace replaces the content of one file atomically, as Write does: after a crash there
@@ -20,7 +22,7 @@ func Replace(name string, was, text []byte) error {
 	}
 	info, err := os.Stat(name)
 	if err != nil {
-		return plainError(err)
+		return source.Plain(err)
 	}
 	c.File = &File{Name: c.Name, Path: name, Mode: info.Mode().Perm(), raw: was}
 	return Write(dest, []Changed{c})
@@ -78,14 +80,14 @@ func (e *Edited) writable() (*File, error) {
 	}
 	at, err := filepath.EvalSymlinks(e.Name)
 	if err != nil {
-		return nil, plainError(err)
+		return nil, source.Plain(err)
 	}
 	if at, err = filepath.Abs(at); err != nil {
 		return nil, err
 	}
 	info, err := os.Stat(at)
 	if err != nil {
-		return nil, plainError(err)
+		return nil, source.Plain(err)
 	}
 	if err := readOnly(info.Mode()); err != nil {
 		return nil, err

@@ -116,7 +116,7 @@ func Read(ctx context.Context, name string, stdin io.Reader, keeps Keeping) (*Se
 	}
 	info, err := os.Stat(name)
 	if err != nil {
-		return s, plainError(err)
+		return s, source.Plain(err)
 	}
 	if !info.IsDir() {
 		return s, s.read(ctx, filepath.Base(name), name)
@@ -132,7 +132,7 @@ func (s *Set) readFolder(ctx context.Context) error {
 		path := filepath.Join(s.Name, below)
 		switch {
 		case err != nil:
-			errs = append(errs, plainError(err))
+			errs = append(errs, source.Plain(err))
 			return nil
 		case d.IsDir() && below != "." && strings.HasPrefix(d.Name(), "."):
 			return fs.SkipDir
@@ -143,7 +143,7 @@ func (s *Set) readFolder(ctx context.Context) error {
 		return nil
 	})
 	if err != nil {
-		errs = append(errs, plainError(err))
+		errs = append(errs, source.Plain(err))
 	}
 	return errors.Join(errs...)
 }
@@ -175,22 +175,13 @@ func (s *Set) readOther(ctx context.Context, name, path string) error {
 func load(ctx context.Context, path string) ([]byte, fs.FileMode, error) {
 	text, err := source.ReadNamed(ctx, path)
 	if err != nil {
-		return nil, 0, plainError(err)
+		return nil, 0, err
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, 0, plainError(err)
+		return nil, 0, source.Plain(err)
 	}
 	return text, info.Mode().Perm(), nil
-}
-
-// plainError is a file system error without the name of the system call.
-func plainError(err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
-		return fmt.Errorf("%s: %w", p.Path, p.Err)
-	}
-	return err
 }
 
 func isYAML(path string) bool {

@@ -10,6 +10,8 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/source"
 )
 
 // Write replaces dest's files by the changed ones: all of them or, if one cannot be
@@ -31,7 +33,7 @@ func replace(dest *Set, changed []Changed, last func(*writer) error) (err error)
 	if !dest.Folder {
 		at, err := filepath.EvalSymlinks(dest.Name)
 		if err != nil {
-			return plainError(err)
+			return source.Plain(err)
 		}
 		folder = filepath.Dir(at)
 		for i := range names {
@@ -42,7 +44,7 @@ func replace(dest *Set, changed []Changed, last func(*writer) error) (err error)
 	}
 	root, err := os.OpenRoot(folder)
 	if err != nil {
-		return plainError(err)
+		return source.Plain(err)
 	}
 	defer root.Close()
 	w := writer{root: root, folder: folder}
@@ -64,7 +66,7 @@ func replace(dest *Set, changed []Changed, last func(*writer) error) (err error)
 func followed(folder string, changed []Changed, names []string) error {
 	top, err := filepath.EvalSymlinks(folder)
 	if err != nil {
-		return plainError(err)
+		return source.Plain(err)
 	}
 	for i, c := range changed {
 		if c.File == nil || c.Text == nil { // new or removed: the link itself
@@ -72,7 +74,7 @@ func followed(folder string, changed []Changed, names []string) error {
 		}
 		at, err := filepath.EvalSymlinks(filepath.Join(folder, filepath.FromSlash(c.Name)))
 		if err != nil {
-			return plainError(err)
+			return source.Plain(err)
 		}
 		rel, err := filepath.Rel(top, at)
 		if err != nil || !filepath.IsLocal(rel) {

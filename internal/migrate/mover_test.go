@@ -155,7 +155,7 @@ func TestRefused(t *testing.T) {
 		{"the object cannot be read", func(r *recorder) {
 			r.refuse = map[string]error{"get": &cluster.Refusal{Code: http.StatusForbidden, Text: "forbidden"}}
 		}, "configmap/c: forbidden"},
-		{"there is none", func(r *recorder) { r.object = nil }, "NotFound"},
+		{"there is none", func(r *recorder) { r.object = nil }, "there is no such object in the namespace n"},
 		{"it is being deleted", func(r *recorder) {
 			r.object = values.Patched(r.object, map[string]any{"metadata": map[string]any{"deletionTimestamp": "2026-01-01T00:00:00Z"}})
 		}, "deleted"},

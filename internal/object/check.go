@@ -119,6 +119,15 @@ func (o Object) checkMeta(meta map[string]any, fail func(path, what string) erro
 	return nil
 }
 
+// Within returns where an object is missing, as messages end: in its namespace; "" for an object that
+// is in none.
+func Within(namespace string) string {
+	if namespace == "" {
+		return ""
+	}
+	return " in the namespace " + namespace
+}
+
 // CheckNamespace returns why there can be no namespace of the name; nil: there can be one.
 // The caller puts the source of the name before it.
 func CheckNamespace(name string) error {

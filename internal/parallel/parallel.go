@@ -3,6 +3,7 @@
 package parallel
 
 import (
+	"cmp"
 	"context"
 	"sync"
 )
@@ -26,107 +27,56 @@ type Steps struct {
 // concurrently. When ctx ends, no further step is started, and Done is called only for those
 // that were. Each returns their number: N unless ctx ended.
 func Each(ctx context.Context, s Steps, step func(i int)) int {
-	n, limit, done := s.N, s.Limit, s.Done
-	if limit < 1 {
-		limit = Limit
-	}
-	if done == nil {
-		done = func(int) {}
-	}
 	var (
-		slots   = make([]chan struct{}, n) // closed when the step is finished
-		next    = make(chan int)
-		workers crew
-		begun   int
+		limit    = cmp.Or(max(s.Limit, 0), Limit)
+		mu       sync.Mutex
+		changed  = sync.NewCond(&mu)
+		all      sync.WaitGroup
+		running  int
+		finished = make([]bool, s.N)
+		reported int
+		busy     bool // one of the steps' goroutines reports
 	)
-	for i := range slots {
-		slots[i] = make(chan struct{})
-	}
-	reported := make(chan struct{})
-	count := make(chan int, 1)
-	go func() {
-		defer close(reported)
-		report(slots, count, done)
-	}()
-	for ; begun < n; begun++ {
-		if ctx.Err() != nil {
-			break
+	finish := func(i int) {
+		mu.Lock()
+		defer mu.Unlock()
+		running, finished[i] = running-1, true
+		changed.Broadcast()
+		for !busy && reported < s.N && finished[reported] {
+			next := reported
+			busy = true
+			mu.Unlock()
+			if s.Done != nil {
+				s.Done(next)
+			}
+			mu.Lock()
+			reported, busy = next+1, false
 		}
+	}
+	defer context.AfterFunc(ctx, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		changed.Broadcast()
+	})()
+	defer all.Wait()
+	for i := range s.N {
 		now := limit
 		if s.Adapt != nil {
-			now = s.Adapt(limit)
+			now = max(s.Adapt(limit), 1)
 		}
-		workers.become(min(max(now, 1), n), next, func(i int) {
+		mu.Lock()
+		for running >= now && ctx.Err() == nil {
+			changed.Wait()
+		}
+		running++
+		mu.Unlock()
+		if ctx.Err() != nil {
+			return i
+		}
+		all.Go(func() {
 			step(i)
-			close(slots[i])
-		})
-		select {
-		case next <- begun:
-			continue
-		case <-ctx.Done():
-		}
-		break
-	}
-	close(next)
-	workers.Wait()
-	count <- begun
-	<-reported
-	return begun
-}
-
-// crew holds the goroutines that run the steps.
-type crew struct {
-	sync.WaitGroup
-	mu           sync.Mutex
-	size, wanted int
-}
-
-// become changes the size of the crew: it grows at once, and shrinks as each finishes its step.
-func (c *crew) become(wanted int, next <-chan int, do func(i int)) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for c.wanted = wanted; c.size < wanted; c.size++ {
-		c.Go(func() {
-			for i := range next {
-				do(i)
-				if c.leave() {
-					return
-				}
-			}
+			finish(i)
 		})
 	}
-}
-
-// leave reports whether the caller is superfluous, and counts it out.
-func (c *crew) leave() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.size <= c.wanted {
-		return false
-	}
-	c.size--
-	return true
-}
-
-// report waits for the slots in order and calls done. count gives the number of steps that
-// were started, which is known only at the end.
-func report(slots []chan struct{}, count <-chan int, done func(i int)) {
-	begun := -1
-	for i := range slots {
-		for begun < 0 {
-			select {
-			case <-slots[i]:
-			case begun = <-count:
-				continue
-			}
-			break
-		}
-		if begun >= 0 && i >= begun {
-			return
-		}
-		done(i)
-	}
-	if begun < 0 {
-		<-count
-	}
+	return s.N
 }

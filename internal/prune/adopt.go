@@ -9,18 +9,19 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 )
 
 // ErrNoSet reports that a required parent does not exist.
-var ErrNoSet = errors.New("NotFound: there is no such set: kubectl merge applyset list lists them")
+var ErrNoSet = errors.New("there is no such set")
 
 // Existing returns an error if the set does not exist.
 func (s *Set) Existing() error {
 	if !s.Parent.Exists() {
-		return fmt.Errorf("%s: %w", s.Target, ErrNoSet)
+		return fmt.Errorf("%s: %w%s: kubectl merge applyset list lists them", s.Target, ErrNoSet, object.Within(s.Target.Namespace))
 	}
 	return nil
 }

@@ -46,7 +46,7 @@ func (p Problem) String() string {
 		where = "pod " + p.Pod
 	}
 	for _, part := range []string{p.Reason, where, p.Message} {
-		if part != "" && part != reasonProgressing {
+		if part != "" && part != reasonProgressing && part != ReasonNotFound {
 			parts = append(parts, part)
 		}
 	}
@@ -138,6 +138,7 @@ func waiting(reason, message string) Verdict {
 const (
 	reasonUnobserved  = "NotObserved"
 	reasonProgressing = "Progressing"
+	ReasonNotFound    = "NotFound" // a wait's
 )
 
 // unobserved returns the verdict on an object whose controller has not written or updated

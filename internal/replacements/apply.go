@@ -38,7 +38,7 @@ func (s Selector) String() string {
 	if s.Namespace != "" {
 		out += " in " + s.Namespace
 	}
-	return cmp.Or(out, "any object")
+	return cmp.Or(out, "an empty selector")
 }
 
 // Find returns the objects that a source selects elsewhere, such as in a cluster; finding none is

@@ -127,7 +127,7 @@ func (p *parser) path(v any, m map[string]any, at string) {
 	default:
 		text, err := p.load(path)
 		if err != nil {
-			p.wrong(join(at, "path"), "%v", err)
+			p.wrong(join(at, "path"), "%v: correct the name", err)
 			return
 		}
 		f, err := yamldoc.Parse(text)

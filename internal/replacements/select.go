@@ -44,7 +44,7 @@ func (r rule) sourceNode(nodes []*kyaml.RNode, find Find) (source *kyaml.RNode, 
 	case len(found) > 1:
 		return nil, false, fmt.Errorf("source: %s selects %d objects (%s); add fields until it is one", s, len(found), suggest.Few(found, 4))
 	case find == nil:
-		return nil, false, fmt.Errorf("source: %s selects nothing", s)
+		return nil, false, fmt.Errorf("source: %s selects nothing in the input: correct it, or have a cluster's objects selected too (--from-live)", s)
 	}
 	list, err := find(s)
 	switch {
@@ -71,7 +71,7 @@ func (r rule) sourceValue(source *kyaml.RNode) (*kyaml.RNode, error) {
 			return nil, fmt.Errorf("source: %s of %s is no scalar: a delimiter cannot split it", path, nameOf(source))
 		}
 		if parts := strings.Split(n.YNode().Value, o.Delimiter); o.Index < 0 || o.Index >= len(parts) {
-			return nil, fmt.Errorf("source: options.index %d is out of bounds: %s of %s has %d parts", o.Index, path, nameOf(source), len(parts))
+			return nil, fmt.Errorf("source: options.index %d is out of bounds: %s of %s is split into %d", o.Index, path, nameOf(source), len(parts))
 		}
 	}
 	return n, nil

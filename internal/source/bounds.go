@@ -21,18 +21,25 @@ const maxInput = 256 << 20
 func ReadFile(name string) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, err
+		return nil, Plain(err)
 	}
 	defer f.Close()
 	data, err := ReadAll(f)
-	if reading, ok := errors.AsType[*fs.PathError](err); ok {
-		err = reading.Err // the name once
+	if errors.Is(err, errOversize) {
+		err = fmt.Errorf("%s: %w", name, err)
 	}
-	if err != nil {
-		return nil, &fs.PathError{Op: "read", Path: name, Err: err}
-	}
-	return data, nil
+	return data, Plain(err)
 }
+
+// Plain returns an error of the file system without the name of the system call.
+func Plain(err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return fmt.Errorf("%s: %w", p.Path, p.Err)
+	}
+	return err
+}
+
+var errOversize = fmt.Errorf("is larger than %d MiB: part it into several", maxInput>>20)
 
 // ReadAll is io.ReadAll with a limit of the size. A text beyond it is an error.
 func ReadAll(r io.Reader) ([]byte, error) {
@@ -46,7 +53,7 @@ func ReadAll(r io.Reader) ([]byte, error) {
 		return nil, err
 	}
 	if b.Len() > maxInput {
-		return nil, fmt.Errorf("is larger than %d MiB: part it into several", maxInput>>20)
+		return nil, errOversize
 	}
 	return b.Bytes(), nil
 }

@@ -206,7 +206,7 @@ func (p *parser) advise(c chunk, err error) error {
 		return err
 	}
 	line := func(at int) int { return c.line + bytes.Count(c.text[:at], []byte("\n")) }
-	dashes, short, comment := joined.FindIndex(c.text), twoDashes.FindIndex(c.text), commentOf(c.text)
+	dashes, comment := joined.FindIndex(c.text), commentOf(c.text)
 	switch {
 	case bytes.Contains(c.text, []byte("{{")) && p.edited:
 		return fmt.Errorf("%w: {{ }} is a template's, as Helm's charts have them: no value of live can be written into it: edit the chart's values or templates", err)
@@ -216,20 +216,36 @@ func (p *parser) advise(c chunk, err error) error {
 		*bad = SyntaxError{Document: bad.Document, Line: line(comment), What: "JSON has no comments: remove what // or /* begins"}
 	case dashes != nil && line(dashes[0]) <= bad.Line:
 		*bad = SyntaxError{Document: bad.Document, Line: line(dashes[0]), What: "--- stands on a line of its own: begin a new line after it"}
-	case short != nil && line(short[0]) == bad.Line:
-		bad.What = "documents are separated by ---, not by --"
 	case bad.Path == "apiVersion" || bad.Path == "kind":
 		bad.What = keepOne.ReplaceAllString(bad.What, fmt.Sprintf("; is a --- missing before line %d? Otherwise keep one of them", bad.Line))
+	}
+	lines := bytes.Split(c.text, []byte("\n"))
+	for _, m := range misread {
+		for n := bad.Line - 1; n <= bad.Line; n++ {
+			if at := n - c.line; at >= 0 && at < len(lines) && m.line.Match(lines[at]) && strings.Contains(bad.What, m.error) {
+				*bad = SyntaxError{Document: bad.Document, Line: n, What: m.what}
+			}
+		}
 	}
 	return err
 }
 
+// misread lists lines that explain an error of theirs, or of the next line.
+var misread = []struct {
+	line        *regexp.Regexp
+	error, what string
+}{
+	{regexp.MustCompile(`^-(?:-|-{3,})\s*$`), "", "documents are separated by three dashes: ---"},
+	{regexp.MustCompile(`^ *\x{a0}`), "column", "begins with a no-break space (U+00A0), which indents nothing: write spaces"},
+	{regexp.MustCompile(`^ *-[A-Za-z]\w*:(?:\s|$)`), "indented deeper", "a dash that begins an entry of a list is followed by a space"},
+	{regexp.MustCompile(`: [|>][+-]?\s*$`), "expected a key", "the text that follows | or > is indented deeper than its key"},
+}
+
 var (
-	page      = regexp.MustCompile(`(?i)^\s*<(?:!doctype html|html)\b`)
-	keepOne   = regexp.MustCompile(`; keep one of them$`)
-	joined    = regexp.MustCompile(`(?m)^---[^\s-]`) // a separator and what has to be below it
-	twoDashes = regexp.MustCompile(`(?m)^--\s*$`)
-	lexed     = regexp.MustCompile(`"(?:\\.|[^"\\])*"|'[^']*'|(?:^|[\s,{}\[\]])(?://|/\*)`)
+	page    = regexp.MustCompile(`(?i)^\s*<(?:!doctype html|html)\b`)
+	keepOne = regexp.MustCompile(`; keep one of them$`)
+	joined  = regexp.MustCompile(`(?m)^---[^\s-]`) // a separator and what has to be below it
+	lexed   = regexp.MustCompile(`"(?:\\.|[^"\\])*"|'[^']*'|(?:^|[\s,{}\[\]])(?://|/\*)`)
 )
 
 // commentOf returns where the first comment of a text in braces begins; -1: it has none.

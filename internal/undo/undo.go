@@ -185,7 +185,7 @@ func (u *Undo) plan(ctx context.Context, item *run.Item, obj map[string]any) (ap
 	case obj == nil && e.Action == apply.Recreate:
 		return leave("was deleted since, by others or by an undo that was killed: --policy=apply creates it as it was before the run", false)
 	case obj == nil:
-		return leave("was deleted since", false)
+		return leave("was deleted since: merge its file to create it again", false)
 	}
 	typ, err := u.Planner.TypeOf(ctx, out.Subject, obj)
 	if err != nil {

@@ -223,7 +223,7 @@ func TestElsewhere(t *testing.T) {
 		since  func(w *world)
 		want   undone
 	}{
-		{"deleted", func(w *world) { delete(w.objects, "configmap/conf") }, undone{items: []string{"nothing configmap/conf null"}, left: []string{"configmap/conf: was deleted since"}}},
+		{"deleted", func(w *world) { delete(w.objects, "configmap/conf") }, undone{items: []string{"nothing configmap/conf null"}, left: []string{"configmap/conf: was deleted since: merge its file to create it again"}}},
 		{"made again", func(w *world) { w.objects = read(t, strings.Replace(before, "uid-conf", "uid-2", 1)) },
 			undone{items: []string{"nothing configmap/conf null"}, left: []string{"configmap/conf: was deleted, and another one of that name was made since"}}},
 		{"on its way out", func(w *world) {

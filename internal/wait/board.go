@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/follow"
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/ready"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -37,6 +38,7 @@ type tracked struct {
 	row     ready.Row
 	typ     *merge.Type
 	over    *ready.Problem // why it can never become ready
+	denied  error          // its reads were refused
 	history ready.History
 	verdict ready.Verdict
 }
@@ -159,7 +161,7 @@ func (b *board) take(u update, now time.Time) {
 		return
 	case u.Denied != nil:
 		b.each(u.source, func(t *tracked) {
-			t.over = &ready.Problem{Reason: "Forbidden", Message: "it cannot be read: " + u.Denied.Error()}
+			t.denied, t.over = u.Denied, &ready.Problem{Reason: "Forbidden", Message: "it cannot be read: " + u.Denied.Error()}
 			touch(t)
 		})
 	case u.source.class != "":
@@ -201,7 +203,7 @@ func (b *board) prune(u update, touch func(*tracked)) {
 		switch {
 		case there[t.Name]:
 		case t.UID == "":
-			t.over = &ready.Problem{Reason: "NotFound", Message: "it does not exist: check its name and namespace, or merge it first"}
+			t.over = &ready.Problem{Reason: ready.ReasonNotFound, Message: "it does not exist" + object.Within(t.Namespace) + ": check its name, or merge it first"}
 			touch(t)
 		default:
 			t.over = &deleted

@@ -132,7 +132,7 @@ func TestGoneAndReplaced(t *testing.T) {
 	}{
 		{"deleted", "1", update{Update: follow.Update{Gone: true, Objects: []map[string]any{liveDeployment(t, "a", "1", 1)}}}, "a failed Deleted: it was deleted while it was waited for"},
 		{"in no list any more", "1", update{Update: follow.Update{Whole: true}}, "a failed Deleted: it was deleted while it was waited for"},
-		{"in no list ever", "", update{Update: follow.Update{Whole: true}}, "a failed NotFound: it does not exist: check its name and namespace, or merge it first"},
+		{"in no list ever", "", update{Update: follow.Update{Whole: true}}, "a failed it does not exist in the namespace ns: check its name, or merge it first"},
 		{"replaced", "1", update{Update: follow.Update{Objects: []map[string]any{liveDeployment(t, "a", "2", 1)}}}, "a failed Replaced: it was deleted while it was waited for, and another object of its name was created"},
 		{"unreadable", "1", update{Update: follow.Update{Denied: errors.New("no")}}, "a failed Forbidden: it cannot be read: no"},
 	} {

@@ -59,6 +59,10 @@ func (w *Waiter) report(ctx context.Context, b *board, why string) error {
 		if t.verdict.State == ready.Ready || t.verdict.State == ready.Skipped {
 			continue
 		}
+		if t.denied != nil && t.verdict.State == ready.Failed {
+			failed = append(failed, fmt.Errorf("%s: cannot be read: %w", t.Target, t.denied))
+			continue
+		}
 		e := &NotReady{Object: t.Object, Verdict: t.verdict, Because: cmp.Or(why, "not ready yet")}
 		if t.verdict.State == ready.Failed {
 			e.Because = ""

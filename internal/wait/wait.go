@@ -44,7 +44,8 @@ type Waiter struct {
 }
 
 // Wait returns nil when every object is ready or asks not to be waited for. When one has failed,
-// the time is over or ctx has ended, the error joins a *NotReady for each object that is not ready.
+// the time is over or ctx has ended, the error joins a *NotReady for each object that is not ready, and
+// the errors of those that cannot be read.
 // Objects are judged by their state at the end, all at one time: one that is no longer ready is
 // waited for again. Before it returns, all are read once, unless they have just been: a watch may
 // be silent, or behind.

@@ -151,7 +151,7 @@ func TestWait(t *testing.T) {
 		{what: "it may not be watched", by: map[string][]string{"list " + services: {listOf(noAddress), listOf(address)}, "watch " + services: {forbidden}}},
 		{what: "it may not be listed", by: map[string][]string{"list " + services: {forbidden}, "get " + services + "/public": {noAddress, address}}},
 		{what: "it may not be read at all", by: map[string][]string{"list " + services: {forbidden}, "get " + services + "/public": {forbidden}},
-			err: "service/public: failed: Forbidden: it cannot be read: no luck"},
+			err: "service/public: cannot be read: no luck"},
 		{what: "it is not there any more", by: map[string][]string{"list " + services: {forbidden}, "get " + services + "/other": {""}},
 			err: "service/public: failed: Deleted: it was deleted while it was waited for"},
 		{what: "the server fails once", by: map[string][]string{"list " + services: {broken, listOf(address)}}, note: "trying again"},

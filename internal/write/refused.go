@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -43,7 +44,12 @@ func (c *applying) refused(ctx context.Context, err error) error {
 		return &out
 	}
 	once := r.Unchangeable()
-	out := r.Within(func(field, kind string) (path, whose string) {
+	given := *r
+	given.Causes = slices.Clone(r.Causes)
+	for i, c := range given.Causes {
+		given.Causes[i].Field += s.entry(c)
+	}
+	out := given.Within(func(field, kind string) (path, whose string) {
 		path, whose = s.place(field, kind)
 		if slices.ContainsFunc(once, func(c metav1.StatusCause) bool { return c.Field == field }) {
 			whose = "" // the change itself is refused, not because of a value of live
@@ -52,7 +58,8 @@ func (c *applying) refused(ctx context.Context, err error) error {
 	}, s.respell)
 	out.Immutable = s.immutable(once)
 	if slices.ContainsFunc(out.Immutable, func(field string) bool { return !strings.Contains(out.Text, field) }) { // the server has named the mutable fields instead
-		out.Text = strings.Join(out.Immutable, ", ") + ": " + out.Text
+		out.Text = strings.Join(out.Immutable, ", ") + ": " + strings.TrimPrefix(out.Text, "spec: Forbidden: ")
+		out.Field = out.Immutable[0]
 	}
 	return out
 }
@@ -61,6 +68,23 @@ func (c *applying) refused(ctx context.Context, err error) error {
 type sent struct {
 	apply.Planned
 	owners merge.Owners
+}
+
+// entry returns which label or annotation a cause is about, in brackets; "" if it is about another
+// field. The server names only its key or its value (k8s.io/apimachinery/pkg/apis/meta/v1/validation).
+func (s sent) entry(c metav1.StatusCause) string {
+	at, ok := s.path(c.Field)
+	if !ok || !slices.Contains([]string{"labels", "matchLabels", "annotations", "nodeSelector"}, at[len(at)-1].Name) {
+		return ""
+	}
+	v, _ := merge.Lookup(s.Final, at, s.Type)
+	entries := merge.At[map[string]any](v)
+	for _, key := range slices.Sorted(maps.Keys(entries)) {
+		if invalid := "Invalid value: "; strings.HasPrefix(c.Message, fmt.Sprintf("%s%q", invalid, key)) || strings.HasPrefix(c.Message, fmt.Sprintf("%s%q", invalid, entries[key])) {
+			return "[" + key + "]"
+		}
+	}
+	return ""
 }
 
 // place translates a path of the server. whose reports which part of the value there, or of

@@ -123,6 +123,7 @@ func (p *parser) quoted() (*node, error) {
 	if q == '\'' {
 		n.style = singleStyle
 	}
+	p.quote = start
 	p.pos++
 	if simple := p.simpleQuoted(q); simple >= 0 {
 		n.text, n.end = p.src[p.pos:simple], simple+1

@@ -26,6 +26,7 @@ type parser struct {
 	around    int // the column of the block around the flow collection that is being read
 	nextPos   int // where next stopped last, and at which column
 	nextCol   int
+	quote     int  // where the last quoted scalar begins
 	json      bool // the document is a flow mapping: JSON's escapes are read too
 	anchors   map[string]*node
 	open      map[string]bool // anchors of values that are still being read
@@ -233,6 +234,8 @@ func (p *parser) comment() {
 func (p *parser) quoting(at int) string {
 	before := strings.TrimRight(p.src[:at], " \t")
 	switch {
+	case strings.HasSuffix(before, "'") && p.quote < p.lineStart, strings.HasSuffix(before, `"`) && p.quote < p.lineStart:
+		return fmt.Sprintf("; the quote that line %d opens ends here: close it where it is to end", p.lineAt(p.quote))
 	case strings.HasSuffix(before, "]"), strings.HasSuffix(before, "}"):
 		return "; quote a text that begins with [ or {"
 	case strings.HasSuffix(before, "'"):

@@ -21,26 +21,11 @@ const (
 	ExplainBlame ExplainFormat = "blame" // see ExplanationWriter.Blame
 )
 
-// ExplainOptions of WriteExplanations and of an ExplanationWriter.
+// ExplainOptions of an ExplanationWriter.
 type ExplainOptions struct {
 	Format ExplainFormat // "" is ExplainTable
 	Width  int           // of the terminal; 0: no terminal, nothing is cut
 	Color  bool
-}
-
-// WriteExplanations writes explanations as tables for people, or as one JSON or
-// YAML list for programs. The error is w's, or names an unknown format.
-func WriteExplanations(w io.Writer, all []Explanation, o ExplainOptions) error {
-	out, err := NewExplanationWriter(w, o)
-	if err != nil {
-		return err
-	}
-	for _, e := range all {
-		if err := out.Write(e); err != nil {
-			return err
-		}
-	}
-	return out.Close()
 }
 
 // ExplanationWriter writes explanations one by one, so that they are not all kept until the

@@ -3,6 +3,7 @@ package diff_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -146,7 +147,11 @@ func TestExplain(t *testing.T) {
 	} {
 		t.Run(c.golden, func(t *testing.T) {
 			var b bytes.Buffer
-			if err := diff.WriteExplanations(&b, []diff.Explanation{diff.Explain(reported(t, c.policy))}, c.o); err != nil {
+			out, err := diff.NewExplanationWriter(&b, c.o)
+			if err == nil {
+				err = errors.Join(out.Write(diff.Explain(reported(t, c.policy))), out.Close())
+			}
+			if err != nil {
 				t.Fatal(err)
 			}
 			golden(t, c.golden, b.String())
@@ -161,7 +166,7 @@ func TestExplain(t *testing.T) {
 		})
 	}
 	t.Run("an unknown form", func(t *testing.T) {
-		if err := diff.WriteExplanations(&bytes.Buffer{}, nil, diff.ExplainOptions{Format: "xml"}); err == nil {
+		if _, err := diff.NewExplanationWriter(&bytes.Buffer{}, diff.ExplainOptions{Format: "xml"}); err == nil {
 			t.Error("no error")
 		}
 	})

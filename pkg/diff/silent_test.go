@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/url"
@@ -32,7 +33,11 @@ func forms(t testing.TB, x diff.Report) string {
 	}
 	e := []diff.Explanation{diff.Explain(x)}
 	for _, o := range []diff.ExplainOptions{{}, {Width: 80}, {Width: 160, Color: true}, {Format: diff.ExplainJSON}, {Format: diff.ExplainYAML}} {
-		if err := diff.WriteExplanations(&b, e, o); err != nil {
+		out, err := diff.NewExplanationWriter(&b, o)
+		if err == nil {
+			err = errors.Join(out.Write(e[0]), out.Close())
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

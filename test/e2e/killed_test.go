@@ -279,7 +279,7 @@ func (k *killing) undone(record string) {
 	switch {
 	case got.code == 0:
 		k.counts.add("undone again", 1)
-	case got.code == 3 && strings.Contains(got.stderr, "configmap/fixed: is left as it is: was deleted since, by others or by an undo that was killed: --policy=apply creates it as it was before the run"):
+	case got.code == 3 && strings.Contains(got.stderr, "configmap/fixed: is not undone: was deleted since, by others or by an undo that was killed: --policy=apply creates it as it was before the run"):
 		k.does("kubectl-merge", "undo", record, "--policy=apply")
 		k.counts.add("undone again, by --policy=apply", 1)
 	default:

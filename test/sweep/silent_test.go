@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -58,7 +59,11 @@ var forms = map[string]func(w io.Writer, s diff.Section) error{
 }
 
 func explains(w io.Writer, s diff.Section, f diff.ExplainFormat) error {
-	return diff.WriteExplanations(w, []diff.Explanation{diff.Explain(s.Report)}, diff.ExplainOptions{Format: f})
+	out, err := diff.NewExplanationWriter(w, diff.ExplainOptions{Format: f})
+	if err != nil {
+		return err
+	}
+	return errors.Join(out.Write(diff.Explain(s.Report)), out.Close())
 }
 
 // mark stands in every planted value, and nowhere else.

@@ -106,7 +106,7 @@ func (w *world) rolledBack(r *run) string {
 	if r.step.Verb != "rollback" || r.dead || r.code == 0 {
 		return ""
 	}
-	if stderr := r.errs.text.String(); strings.Contains(stderr, "not all of it was rolled back") || strings.Contains(stderr, "stays, as others") || strings.Contains(stderr, "is left as it is") {
+	if stderr := r.errs.text.String(); strings.Contains(stderr, "not all of it was rolled back") || strings.Contains(stderr, "stays, as others") || strings.Contains(stderr, "is not undone") {
 		return ""
 	}
 	return w.left(r)
