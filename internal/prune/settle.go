@@ -51,7 +51,7 @@ func (p *Pruner) End(ctx context.Context, plan *run.Plan) error {
 	case complete:
 		return p.settle(ctx, plan, func(r applyset.Run) applyset.Parent { return r.Exact(kept, p.down) })
 	case !p.Disband:
-		_ = p.settle(ctx, plan, applyset.Run.Superset) // the run has failed already, and the next one does this again
+		return p.settle(ctx, plan, applyset.Run.Superset)
 	}
 	return nil
 }

@@ -209,7 +209,8 @@ func (w *world) lists(resource string) bool {
 }
 
 // mayMiss reports whether the set's parent need not list a kind: a run was killed beside another one
-// (docs/prune.md), or has got no true list of the kind at last: two empty ones are believed.
+// (docs/prune.md), or has reported that the parent was not written, or has got no true list of the
+// kind at last: two empty ones are believed.
 func (w *world) mayMiss(resource string) bool {
 	return slices.ContainsFunc(w.runs, func(r *run) bool {
 		lists, untrue := 0, 0
@@ -220,7 +221,8 @@ func (w *world) mayMiss(resource string) bool {
 				}
 			}
 		}
-		return r.dead && w.Has("runs") || lists > 2 && untrue > 1
+		unwritten := r.code != 0 && strings.Contains(r.errs.text.String(), "error: secret/"+set+": the set's parent was not written: ")
+		return w.Has("runs") && (r.dead || unwritten) || lists > 2 && untrue > 1
 	})
 }
 
