@@ -13,6 +13,7 @@ func TestWhatIsNoObject(t *testing.T) {
 		{"x.yaml", "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [a.yaml]\n", "give its folder with -k"},
 		{"x.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .Release.Name }}\n", "helm template CHART"},
 		{"values.yaml", "replicaCount: 2\nimage: {tag: x}\n", "values.yaml: line 1: apiVersion: is not set, and kind neither: it is no Kubernetes object; values of a Helm chart are given to its templates"},
+		{"list.yaml", "apiVersion: v1\nkind: List\nitems:\n- metadata: {name: a}\n", "list.yaml: line 4: apiVersion: is not set; every object begins with apiVersion and kind"},
 		{"page.yaml", "\n<!DOCTYPE html>\n<html><title>a: b</title>\n", `page.yaml: is a web page, not a manifest: on GitHub, take the address of "Raw"`},
 		{"page.yaml", "<html lang=\"en\">\n", "is a web page"},
 		{"config", "apiVersion: v1\nkind: Config\nclusters: []\n", "config: line 1: is a kubeconfig, not an object: give it with --kubeconfig"},

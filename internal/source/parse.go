@@ -123,7 +123,7 @@ func (p *parser) document(d Document) {
 		return
 	}
 	if err := o.Check(); err != nil {
-		if bad, ok := errors.AsType[*object.FieldError](err); ok && bad.Path == "apiVersion" && m["kind"] == nil {
+		if bad, ok := errors.AsType[*object.FieldError](err); ok && bad.Path == "apiVersion" && m["kind"] == nil && m["metadata"] == nil {
 			bad.What = "is not set, and kind neither: it is no Kubernetes object; values of a Helm chart are given to its templates (helm template CHART -f FILE)"
 		}
 		p.errs = append(p.errs, onItsLine(err))
