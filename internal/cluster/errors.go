@@ -261,7 +261,7 @@ func way(code int, message string) string {
 	case strings.Contains(message, "unable to load root certificates"):
 		return ": the caBundle in that webhook's configuration is not a certificate: fix it there, or have its injector do so"
 	case strings.Contains(message, "failed calling webhook "):
-		return ": the webhook is out of order: have it repaired, or take its configuration out of the cluster (kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations)"
+		return ": try again; if the webhook stays out of order, have it repaired, or its configuration removed (kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations)"
 	case strings.HasPrefix(message, "duplicate nodePort"):
 		return ": two ports of the Service ask for it: give one of them another"
 	case Busy(code):
