@@ -33,7 +33,7 @@ func (rs Rules) Check(file string, kinds []Typed, served func(kind string) bool)
 			if !r.mayMean(k) {
 				continue
 			}
-			switch why, index := impossible(k.Type, r.path()); {
+			switch why, index := r.impossible(k.Type); {
 			case why == "":
 				possible = true
 			case r.Kind != "" && !strings.Contains(r.Kind, "*") || index: // the rule states a single kind
@@ -59,14 +59,6 @@ func (r Rule) mayMean(k Typed) bool {
 	return (r.APIGroup == nil || glob(*r.APIGroup, k.Group)) && fits(strings.ToLower(r.Kind), strings.ToLower(k.Kind))
 }
 
-// path returns where the rule looks for a value.
-func (r Rule) path() merge.Path {
-	if r.Ready.Path != nil {
-		return r.Ready.Path
-	}
-	return r.Path
-}
-
 // builtinHas reports whether a built-in kind that the rule may mean can have its path. A
 // rule for another API group may mean unknown kinds.
 func (rs Rules) builtinHas(r Rule) bool {
@@ -77,16 +69,20 @@ func (rs Rules) builtinHas(r Rule) bool {
 		}
 		groups = true
 		t, ok := Builtin(k.Group, k.Version, k.Kind)
-		if why, _ := impossible(rs.Shape(t), r.path()); ok && why == "" {
+		if why, _ := r.impossible(rs.Shape(t)); ok && why == "" {
 			return true
 		}
 	}
 	return !groups
 }
 
-// impossible returns why no value of type t has a path of that pattern, "" where one may.
-// index reports that the pattern counts entries that are identified otherwise.
-func impossible(t *merge.Type, p merge.Path) (why string, index bool) {
+// impossible returns why no value of type t has what the rule looks for, "" where one may.
+// index reports that its path counts entries that are identified otherwise.
+func (r Rule) impossible(t *merge.Type) (why string, index bool) {
+	p := r.Path
+	if r.Ready.Path != nil {
+		p = r.Ready.Path
+	}
 	for i, s := range p {
 		if t == nil || t.Kind == merge.Unknown {
 			return "", false
@@ -114,7 +110,15 @@ func impossible(t *merge.Type, p merge.Path) (why string, index bool) {
 			}
 		}
 	}
-	return "", false
+	if r.List != "" && t != nil && t.Kind != merge.Unknown && !isList(t) {
+		return fmt.Sprintf("%s is no list", p), false
+	}
+	for _, key := range r.Keys {
+		if entry := t.EntryType(); entry != nil && entry.Kind == merge.Object && why == "" {
+			_, why = fieldLike(entry, p, key)
+		}
+	}
+	return why, false
 }
 
 // fieldLike returns the type of the field that a pattern names; nil where it may be
@@ -155,11 +159,7 @@ func entryHint(t *merge.Type) string {
 	case t.Kind == merge.Set:
 		return "their value"
 	case t.Kind == merge.Keyed:
-		names := make([]string, len(t.Keys))
-		for i, k := range t.Keys {
-			names[i] = k.Name
-		}
-		return strings.Join(names, " and ")
+		return strings.NewReplacer("[", "", "=…", "", ",", " and ", "]", "").Replace(keyPattern(t))
 	}
 	return ""
 }
