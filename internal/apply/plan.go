@@ -224,9 +224,12 @@ func Deleting(live map[string]any) error {
 	return fmt.Errorf("metadata.deletionTimestamp: %w since %s: wait until it is gone, and merge again to create it anew", ErrDeleting, since)
 }
 
-// Absent is the error of an object that is to be changed, and does not exist.
+// ErrAbsent reports that an object which is to be changed does not exist.
+var ErrAbsent = errors.New("there is no such object")
+
+// Absent is ErrAbsent with the namespace, and with what to do.
 func Absent(s Subject) error {
-	return fmt.Errorf("there is no such object%s: to make it, kubectl merge -f FILE", object.Within(s.Namespace()))
+	return fmt.Errorf("%w%s: to make it, kubectl merge -f FILE", ErrAbsent, object.Within(s.Namespace()))
 }
 
 // releases reports whether a result lacks a finalizer of live, for which its deletion may wait.

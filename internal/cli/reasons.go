@@ -64,7 +64,7 @@ var reasons = []reason{
 	{name: "no-namespace", is: anError(func(r *cluster.Refusal) bool {
 		return r.Code == http.StatusNotFound && r.Kind == "namespaces" && r.Target.Kind != "Namespace"
 	}), next: toList},
-	{name: "not-found", is: either(status(http.StatusNotFound), among(fs.ErrNotExist, prune.ErrNoSet))},
+	{name: "not-found", is: either(status(http.StatusNotFound), among(fs.ErrNotExist, prune.ErrNoSet, apply.ErrAbsent))},
 	{name: "unauthorized", is: status(http.StatusUnauthorized)},
 	{name: "forbidden", is: status(http.StatusForbidden)},
 	{name: "changed-meanwhile", is: status(http.StatusConflict), wait: true, next: toRepeat},

@@ -97,18 +97,15 @@ func (c *Cluster) unreachable(err error) error {
 // address but not its URL, which may contain a password.
 func proxied(err error) error {
 	if op, ok := errors.AsType[*net.OpError](err); ok && (op.Op == "proxyconnect" || strings.HasPrefix(op.Op, "socks")) {
-		return dialed(op.Err)
+		return op.Err
 	}
 	return nil
 }
 
-// dialed returns why a connection failed, without the steps on the way: "dial tcp 10.0.0.1:443: connect:".
+// dialed returns why a connection failed, without the address: "dial tcp 10.0.0.1:443:".
 func dialed(err error) error {
-	if op, ok := errors.AsType[*net.OpError](err); ok {
-		err = op.Err
-	}
-	if call, ok := errors.AsType[*os.SyscallError](err); ok {
-		err = call.Err
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
+		return op.Err
 	}
 	return err
 }
