@@ -154,7 +154,9 @@ func (c *call) originals(ctx context.Context) (apply.Originals, error) {
 	}
 	saved, err := source.ReadSaved(ctx, source.Inputs{Files: []string{c.original}, Flag: "--original", Values: c.secretValues()})
 	if err != nil {
-		return apply.Originals{}, fmt.Errorf("--original=%s: is none of auto, annotation, managed-fields, helm:RELEASE and none, and as a file: %w", c.original, err)
+		return apply.Originals{}, errors.Join(each(leaves(err), func(one error) error {
+			return fmt.Errorf("--original=%s: is none of auto, annotation, managed-fields, helm:RELEASE and none, and as a file: %w", c.original, one)
+		})...)
 	}
 	return apply.Originals{From: apply.File, Saved: saved.Find}, nil
 }

@@ -82,12 +82,15 @@ func (u *undoing) file(ctx context.Context, name string) (err error) {
 	return u.run(ctx)
 }
 
-// stopped is the error of an undo that writes nothing: others have changed values of the run since, or
-// some, which no policy helps with, are hidden in the record.
-func (u *undoing) stopped(hidden bool) error {
+// stopped is the error of an undo that writes nothing: others have changed values of the run since.
+// lost states that no policy helps with what is left.
+func (u *undoing) stopped(lost bool, conflicts int) error {
 	text := "nothing was written"
-	if !hidden {
-		text += ": --policy=live leaves what others have done, and undoes the rest; --policy=apply sets back what was there before the run"
+	if !lost {
+		text += ": --policy=live leaves what others have done, and undoes the rest"
+	}
+	if conflicts > 0 {
+		text += "; --policy=apply sets back what was there before the run"
 	}
 	if len(u.doc.Executed()) > 1 {
 		text += "; --partial undoes the other objects"
@@ -120,7 +123,7 @@ func (u *undoing) run(ctx context.Context) error {
 	left := u.left(notes, known)
 	if left > 0 && u.policy == "strict" && s.Failed() == nil {
 		conflicts := u.conflicts(notes, s.Items)
-		return u.stopped(!slices.ContainsFunc(known, func(l undo.Left) bool { return !l.Lost }) && conflicts == 0)
+		return u.stopped(conflicts == 0 && !slices.ContainsFunc(known, func(l undo.Left) bool { return !l.Lost }), conflicts)
 	}
 	if err = u.review(ctx, s, true); err == nil && u.interactive {
 		err = u.bound.confirmed(s)
@@ -148,7 +151,7 @@ func (u *undoing) run(ctx context.Context) error {
 	if left > 0 && (err == nil || held(err)) {
 		err = &exit{Code: conflicted, Err: s.Failed()}
 		if conflicts > 0 && u.policy == "strict" && !u.partial {
-			err = u.stopped(false)
+			err = u.stopped(false, conflicts)
 		}
 	}
 	u.idle(notes, s.Plan, plan.Left(), err)

@@ -34,7 +34,7 @@ func invalid(causes []metav1.StatusCause, secret bool, place func(field, kind st
 			}
 		}
 		if secret {
-			value, why = "", character.ReplaceAllString(why, "invalid character")
+			value, why = "", character.ReplaceAllString(why, "must be JSON")
 		}
 		if value != "" && len(value) <= maxValue {
 			kind += " " + value
@@ -51,8 +51,8 @@ func invalid(causes []metav1.StatusCause, secret bool, place func(field, kind st
 	return strings.Join(parts, "; ")
 }
 
-// character matches what encoding/json reports of a value that is not JSON: one of its characters.
-var character = regexp.MustCompile(`invalid character '(?:\\.+?|.)'`)
+// character matches what encoding/json reports of a value that is not JSON, with one of its characters.
+var character = regexp.MustCompile(`invalid character '(?:\\.+?|.)'.*`)
 
 // What the API server reports of invalid values: regular expressions behind examples
 // (k8s.io/apimachinery/pkg/util/validation.RegexError), and of values that have not the type which

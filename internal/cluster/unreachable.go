@@ -85,7 +85,11 @@ func (c *Cluster) unreachable(err error) error {
 	case timedOut(err):
 		return &Unreachable{Lost: true, slow: true, Text: fmt.Sprintf("server %s: does not answer: check the network, or give it longer with --request-timeout", host)}
 	case errors.As(err, &netw):
-		return &Unreachable{Lost: true, Text: fmt.Sprintf("server %s: cannot be reached: %v: check the server in your kubeconfig", host, dialed(netw.Err))}
+		why := netw.Err
+		if op, ok := errors.AsType[*net.OpError](why); ok && op.Op == "dial" {
+			why = op.Err // without the address, which is host's
+		}
+		return &Unreachable{Lost: true, Text: fmt.Sprintf("server %s: cannot be reached: %v: check the server in your kubeconfig", host, why)}
 	case errors.Is(err, io.ErrUnexpectedEOF), strings.Contains(err.Error(), "when reading response body"):
 		// The connection ended within the response. The client has no error type for it.
 		return &Unreachable{Lost: true, Text: fmt.Sprintf("server %s: its answer broke off: try again", host)}
@@ -100,14 +104,6 @@ func proxied(err error) error {
 		return op.Err
 	}
 	return nil
-}
-
-// dialed returns why a connection failed, without the address: "dial tcp 10.0.0.1:443:".
-func dialed(err error) error {
-	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
-		return op.Err
-	}
-	return err
 }
 
 // timedOut reports whether the request timed out at any stage.

@@ -28,14 +28,13 @@ type Steps struct {
 // that were. Each returns their number: N unless ctx ended.
 func Each(ctx context.Context, s Steps, step func(i int)) int {
 	var (
-		limit    = cmp.Or(max(s.Limit, 0), Limit)
-		mu       sync.Mutex
-		changed  = sync.NewCond(&mu)
-		all      sync.WaitGroup
-		running  int
-		finished = make([]bool, s.N)
-		reported int
-		busy     bool // one of the steps' goroutines reports
+		limit             = cmp.Or(max(s.Limit, 0), Limit)
+		mu                sync.Mutex
+		changed           = sync.NewCond(&mu)
+		all               sync.WaitGroup
+		finished          = make([]bool, s.N)
+		running, reported int
+		busy              bool // one of the steps' goroutines reports
 	)
 	finish := func(i int) {
 		mu.Lock()

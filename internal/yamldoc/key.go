@@ -81,7 +81,7 @@ func (p *parser) sequence(col int) (*node, error) {
 			return nil, err
 		}
 		if next > col {
-			return nil, p.fail(p.pos, "begins in the column of no line above it: begin it in the column of its neighbours")
+			return nil, p.fail(p.pos, "begins in a column in which nothing begins that it can belong to: compare its indentation with that of the lines above")
 		}
 		if next < col || !p.dash() {
 			p.take(s, bottom)
