@@ -222,10 +222,8 @@ func (f *flagRow) check(c *call, flag *pflag.Flag) error {
 		switch {
 		case f.words != nil && text != flag.DefValue:
 			return f.among(text)
-		case f.name == "field-manager" && text == "": // means the default, as for kubectl
-			*at, flag.Changed = flag.DefValue, false
-		case f.name == "field-manager" && len(text) > validation.FieldManagerMaxLength:
-			return fmt.Errorf("--%s: has %d bytes; a manager's name has at most %d", f.name, len(text), validation.FieldManagerMaxLength)
+		case f.name == "field-manager" && (text == "" || len(text) > validation.FieldManagerMaxLength):
+			return fmt.Errorf("--%s: has %d bytes; a manager's name has 1 to %d: leave the flag out, or shorten the name", f.name, len(text), validation.FieldManagerMaxLength)
 		}
 	}
 	return nil
