@@ -292,7 +292,7 @@ func (b *board) see(t *tracked, obj map[string]any, gone bool) {
 	case uid == t.UID && gone:
 		t.over = &deleted
 	case uid == t.UID:
-		t.Live, t.over = obj, nil
+		t.Live, t.over, t.denied = obj, nil, nil
 	case !gone:
 		t.over = &ready.Problem{Reason: "Replaced", Message: "it was deleted while it was waited for, and another object of its name was created"}
 	}
