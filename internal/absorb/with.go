@@ -49,9 +49,8 @@ func (o *Object) remove(obj map[string]any, p merge.Path) (map[string]any, error
 	}
 	left, _ := merge.Lookup(obj, p, o.typ)
 	fields, _ := left.(map[string]any)
-	entries, _ := left.([]any)
 	live := merge.NewFinder(o.live, o.typ)
-	if is, _ := live.Lookup(p); is != nil && !live.Refilled(p) || len(fields)+len(entries) > 0 {
+	if is, _ := live.Lookup(p); is != nil && !live.Refilled(p) || len(fields)+len(merge.At[[]any](left)) > 0 {
 		return obj, nil
 	}
 	return o.remove(obj, p)
@@ -69,9 +68,8 @@ func (o *Object) put(obj map[string]any, p merge.Path, value any) (map[string]an
 	now, _ := merge.Lookup(obj, list, o.typ)
 	is, _ := merge.Lookup(o.live, list, o.typ)
 	entries, _ := now.([]any)
-	in, _ := is.([]any)
 	typ, end := o.typ.At(list), len(entries)-1
-	live := merge.EntriesOf(in, typ)
+	live := merge.EntriesOf(merge.At[[]any](is), typ)
 	to, near, n := end, -1, live.At(last)
 	for i, e := range entries[:end] {
 		if at := live.At(merge.StepOf(typ, e, 0)); near < at && at < n {
@@ -86,8 +84,7 @@ func (o *Object) put(obj map[string]any, p merge.Path, value any) (map[string]an
 // spelled returns a value of a Secret where the file states it: as text in stringData, or in data.
 func spelled(obj map[string]any, p merge.Path, live merge.Opt) (merge.Path, merge.Opt) {
 	at := lastapplied.StatedAt(obj, p)
-	encoded, _ := live.Value.(string)
-	plain, err := base64.StdEncoding.DecodeString(encoded)
+	plain, err := base64.StdEncoding.DecodeString(merge.At[string](live.Value))
 	if p[0].Name != "data" || at[0].Name == "data" || err != nil || !utf8.Valid(plain) {
 		return p, live
 	}

@@ -234,9 +234,8 @@ func Absent(s Subject) error {
 
 // releases reports whether a result lacks a finalizer of live, for which its deletion may wait.
 func releases(live map[string]any, result any) bool {
-	obj, _ := result.(map[string]any)
 	return slices.ContainsFunc(merge.At[[]any](live, "metadata", "finalizers"), func(f any) bool {
-		return !slices.Contains(merge.At[[]any](obj, "metadata", "finalizers"), f)
+		return !slices.Contains(merge.At[[]any](result, "metadata", "finalizers"), f)
 	})
 }
 

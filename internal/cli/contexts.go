@@ -224,8 +224,7 @@ func (s several) documents(c *call, encode func(any) ([]byte, error)) error {
 	all := []any{}
 	for i, f := range s.found {
 		list, _ := merge.ReadJSON([]byte(strings.Join(f.out.texts, ""))) // of a context with an error: nothing
-		documents, _ := list.([]any)
-		for _, d := range documents {
+		for _, d := range merge.At[[]any](list) {
 			all = append(all, merge.With(d.(map[string]any), s.names[i], "context"))
 		}
 	}

@@ -196,8 +196,7 @@ func partsOf(of [4]merge.Opt) (parts map[string][4]merge.Opt, ok bool) {
 }
 
 func identityOf(o merge.Opt) object.Identity {
-	m, _ := o.Value.(map[string]any)
-	return object.Object{Value: m}.ID()
+	return object.Object{Value: merge.At[map[string]any](o.Value)}.ID()
 }
 
 // entryCounts is how often a list has each entry; empty for a text.

@@ -133,8 +133,7 @@ func mask(f *yamldoc.File, hide func(id, any) any) (string, error) {
 // holdsSecret: a Secret stands in the document, alone or in a list.
 func holdsSecret(value any) bool {
 	obj, _ := value.(map[string]any)
-	items, _ := obj["items"].([]any)
-	return redact.IsSecret(obj) || slices.ContainsFunc(items, holdsSecret)
+	return redact.IsSecret(obj) || slices.ContainsFunc(merge.At[[]any](obj, "items"), holdsSecret)
 }
 
 // visible escapes control characters. Line ends stay as they are.

@@ -97,8 +97,7 @@ func (p *patch) fail(at merge.Path, format string, args ...any) {
 
 // deletes: the document is a patch that removes the whole object.
 func (r *resource) deletes() bool {
-	m, _ := r.docValue().(map[string]any)
-	return m[schema.PatchDirective] == "delete"
+	return merge.At[map[string]any](r.docValue())[schema.PatchDirective] == "delete"
 }
 
 // sides are one value of the patch, as local and original.

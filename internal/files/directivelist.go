@@ -159,13 +159,12 @@ func keyOf(e map[string]any, k merge.Key) any {
 // withKeys is an entry with the keys of another one added.
 func withKeys(e, from any, t *merge.Type) any {
 	m, ok := e.(map[string]any)
-	keys, _ := from.(map[string]any)
 	if !ok || t == nil {
 		return e
 	}
 	out := maps.Clone(m)
 	for _, k := range t.Keys {
-		if v := keys[k.Name]; v != nil {
+		if v := merge.At[map[string]any](from)[k.Name]; v != nil {
 			out[k.Name] = v
 		}
 	}

@@ -57,8 +57,7 @@ func orderedFields(result any, source map[string]any, dest any, t *merge.Type) a
 		name, isOrder := strings.CutPrefix(k, schema.OrderDirective)
 		list, _ := out[name].([]any)
 		if order, _ := v.([]any); isOrder && list != nil {
-			before, _ := was[name].([]any)
-			put(name, arranged(list, order, before, t.Field(name).Type))
+			put(name, arranged(list, order, merge.At[[]any](was[name]), t.Field(name).Type))
 		}
 	}
 	return out
@@ -138,9 +137,8 @@ func entrywise(result any, source []any, t *merge.Type, becomes func(r, e any) a
 	}
 	out, copied := list, false
 	for _, e := range source {
-		m, _ := e.(map[string]any)
 		for i, r := range list {
-			if len(matching([]any{r}, m, t)) == 0 {
+			if len(matching([]any{r}, merge.At[map[string]any](e), t)) == 0 {
 				continue
 			}
 			if now := becomes(r, e); !merge.Identical(now, r) {

@@ -26,8 +26,7 @@ func FromUnstructured(u *unstructured.Unstructured) (Object, error) {
 		return Object{}, nil
 	}
 	v, err := fromGo(u.Object, nil)
-	m, _ := v.(map[string]any)
-	o := Object{Value: m}
+	o := Object{Value: merge.At[map[string]any](v)}
 	if err != nil {
 		return Object{}, fmt.Errorf("%s: %w", Object{Value: u.Object}, err)
 	}
@@ -62,8 +61,7 @@ func (o Object) Unstructured() (*unstructured.Unstructured, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", o, err)
 	}
-	m, _ := v.(map[string]any)
-	return &unstructured.Unstructured{Object: m}, nil
+	return &unstructured.Unstructured{Object: merge.At[map[string]any](v)}, nil
 }
 
 func toGo(v any, at merge.Path) (any, error) {

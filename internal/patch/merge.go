@@ -106,8 +106,7 @@ func nullIn(v any) (merge.Path, bool) {
 }
 
 func hasNullField(v any) bool {
-	m, _ := v.(map[string]any)
-	for _, e := range m {
+	for _, e := range merge.At[map[string]any](v) {
 		if e == nil {
 			return true
 		}

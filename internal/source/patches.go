@@ -43,8 +43,7 @@ func patchFault(folder, text string) string {
 		return patchOf(folder, func(_ string, patch []byte) bool {
 			docs, _ := Decode(patch)
 			for _, d := range docs {
-				v, _ := d.Value.(map[string]any)
-				if o := (object.Object{Value: v}); o.Kind() == m[1] && o.Name() == m[2] {
+				if o := (object.Object{Value: merge.At[map[string]any](d.Value)}); o.Kind() == m[1] && o.Name() == m[2] {
 					return true
 				}
 			}

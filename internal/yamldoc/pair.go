@@ -167,8 +167,7 @@ func (o origins) items(list []any, t *merge.Type) func(int) (origins, origin, *e
 			if n == nil || n.kind != seqNode {
 				continue
 			}
-			old, _ := n.value.([]any)
-			all = append(all, paired{origin{from.s, n, from.e}, pairs(old, list, t)})
+			all = append(all, paired{origin{from.s, n, from.e}, pairs(merge.At[[]any](n.value), list, t)})
 		}
 		return all
 	})

@@ -139,8 +139,7 @@ func find(n *node, s merge.Step, t *merge.Type) (*entry, *merge.Type) {
 	case n.kind == mapNode && s.Kind == merge.FieldStep:
 		return n.child(s.Name), t.Field(s.Name).Type
 	case n.kind == seqNode:
-		list, _ := n.value.([]any)
-		if i := merge.EntryAt(list, s, t); i >= 0 {
+		if i := merge.EntryAt(merge.At[[]any](n.value), s, t); i >= 0 {
 			return &n.entries[i], t.EntryType()
 		}
 	}

@@ -134,8 +134,7 @@ func (r Report) Looked() Report {
 }
 
 func isSecret(v any) bool {
-	m, _ := v.(map[string]any)
-	return redact.IsSecret(m)
+	return redact.IsSecret(merge.At[map[string]any](v))
 }
 
 // secretDepth returns how many steps of the path lead to a Secret; -1 if it leads into

@@ -120,9 +120,8 @@ func (n Note) marked() []string {
 		return nil
 	}
 	live, _ := n.Live.Value.(string)
-	local, _ := n.Local.Value.(string)
 	var text strings.Builder
-	for _, c := range linemerge.Merge(merge.At[string](n.Original.Value), live, local) {
+	for _, c := range linemerge.Merge(merge.At[string](n.Original.Value), live, merge.At[string](n.Local.Value)) {
 		if c.Conflict {
 			text.WriteString(sideMarks.Conflict(c.Ours, c.Theirs))
 		}

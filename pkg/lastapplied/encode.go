@@ -143,27 +143,23 @@ func canonical(v any) any {
 	case map[string]any:
 		out, copied := v, false
 		for k, e := range v {
-			c := canonical(e)
-			if merge.Identical(e, c) {
-				continue
+			if c := canonical(e); !merge.Identical(e, c) {
+				if !copied {
+					out, copied = maps.Clone(v), true
+				}
+				out[k] = c
 			}
-			if !copied {
-				out, copied = maps.Clone(v), true
-			}
-			out[k] = c
 		}
 		return out
 	case []any:
 		out, copied := v, false
 		for i, e := range v {
-			c := canonical(e)
-			if merge.Identical(e, c) {
-				continue
+			if c := canonical(e); !merge.Identical(e, c) {
+				if !copied {
+					out, copied = slices.Clone(v), true
+				}
+				out[i] = c
 			}
-			if !copied {
-				out, copied = slices.Clone(v), true
-			}
-			out[i] = c
 		}
 		return out
 	}

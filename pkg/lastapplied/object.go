@@ -11,12 +11,14 @@ import (
 
 // With returns obj with text as its last-applied annotation. Missing metadata and
 // annotations are created. An obj that is not a JSON object is returned as it is.
-func With(obj any, text string) any {
-	o, ok := obj.(map[string]any)
-	if !ok {
-		return obj
+func With(obj any, text string) any { return with(obj, "annotations", Annotation, text) }
+
+// with returns obj with a key of a map in its metadata.
+func with(obj any, in, key, value string) any {
+	if o, ok := obj.(map[string]any); ok {
+		return merge.With(o, value, "metadata", in, key)
 	}
-	return merge.With(o, text, "metadata", "annotations", Annotation)
+	return obj
 }
 
 // Modified returns local as kubectl apply uses it for its merge. Annotations are always
@@ -123,13 +125,7 @@ func WithoutSet(obj any) any {
 
 // WithSet returns obj as part of the set of that id. An obj that is not a JSON object is
 // returned as it is.
-func WithSet(obj any, id string) any {
-	o, ok := obj.(map[string]any)
-	if !ok {
-		return obj
-	}
-	return merge.With(o, id, "metadata", "labels", PartOf)
-}
+func WithSet(obj any, id string) any { return with(obj, "labels", PartOf, id) }
 
 // SetOf returns the id of the set that obj is part of, "" for none.
 func SetOf(obj any) string {

@@ -176,10 +176,9 @@ func (d *Default) fill(root, m map[string]any, name string, f Field) any {
 
 // each adds the keys of from that the map m[name] lacks.
 func (d *Default) each(m map[string]any, name string, from any) any {
-	keys, _ := from.(map[string]any)
 	now, _ := m[name].(map[string]any)
 	out := edited{fields: now}
-	for k, v := range keys {
+	for k, v := range At[map[string]any](from) {
 		if now[k] == nil && v != nil {
 			out.put(k, Some(v))
 		}

@@ -32,13 +32,11 @@ func (m *merger) dropped(s *cursor, o, v, raw Opt) (Opt, bool) {
 		case t != nil && t.Kind == Object:
 			return m.droppedUnit(s, o, v, m.ruled(s, v, leftOf(t, o.Value, vv)))
 		default:
-			om, _ := o.Value.(map[string]any)
-			return m.droppedEntries(s, om, vv)
+			return m.droppedEntries(s, At[map[string]any](o.Value), vv)
 		}
 	case []any:
 		if !s.entry && isList(t) {
-			ol, _ := o.Value.([]any)
-			r, changed := m.list(s, ol, nil, v)
+			r, changed := m.list(s, At[[]any](o.Value), nil, v)
 			return emptied(r, changed || len(vv) == 0)
 		}
 	}
@@ -156,14 +154,13 @@ func (m *merger) droppedParts(s *cursor, b because) (Opt, bool) {
 // into the entries that are removed.
 func entryByEntry(parts []Change, t *Type) (out []Change) {
 	for _, c := range parts {
-		was, _ := c.Old.Value.([]any)
 		is, ok := c.New.Value.([]any)
 		at := t.At(c.Path)
 		if c.Op != OpSet || !ok || !isList(at) {
 			out = append(out, c)
 			continue
 		}
-		steps, entries := Spare(at, was, is)
+		steps, entries := Spare(at, At[[]any](c.Old.Value), is)
 		for i, s := range steps {
 			out = append(out, Change{Op: OpRemove, Path: c.Path.Child(s), Old: Some(entries[i])})
 		}
@@ -208,10 +205,9 @@ func leftOf(t *Type, o, v any) Opt {
 		if t != nil && (t.Atomic || isList(t)) {
 			return Opt{}
 		}
-		om, _ := o.(map[string]any)
 		out := map[string]any{}
 		for name, vv := range v {
-			ov := om[name]
+			ov := At[map[string]any](o)[name]
 			f, entry := childOf(t, name)
 			if entry {
 				if ov == nil && vv != nil {
@@ -228,8 +224,7 @@ func leftOf(t *Type, o, v any) Opt {
 		if !isList(t) {
 			return Opt{}
 		}
-		ol, _ := o.([]any)
-		p := pairUp(t, ol, nil, v)
+		p := pairUp(t, At[[]any](o), nil, v)
 		var out []any
 		for j, e := range v {
 			if p.dropped[j] < 0 {

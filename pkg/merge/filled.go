@@ -133,8 +133,7 @@ func (m *merger) made(from made, s *cursor) Opt {
 	above := m.made(from, s.up).Value
 	list, isList := above.([]any)
 	if s.here.list == nil || !isList {
-		fields, _ := above.(map[string]any)
-		return key(fields, s.here.name)
+		return key(At[map[string]any](above), s.here.name)
 	}
 	return pick(list, m.live.entries(list, s.here.list).At(StepOf(s.here.list, s.here.entry, 0)))
 }

@@ -52,18 +52,15 @@ func (f Fixed) Forbids(t *Type, live, result map[string]any) bool {
 // includes reports whether the list or map has each entry of the other.
 func includes(list, other any) bool {
 	if few, isMap := other.(map[string]any); isMap {
-		many, _ := list.(map[string]any)
 		for k, v := range few {
-			if !Identical(many[k], v) {
+			if !Identical(At[map[string]any](list)[k], v) {
 				return false
 			}
 		}
 		return true
 	}
-	all, _ := list.([]any)
-	some, _ := other.([]any)
-	return !slices.ContainsFunc(some, func(e any) bool {
-		return !slices.ContainsFunc(all, func(f any) bool { return Identical(e, f) })
+	return !slices.ContainsFunc(At[[]any](other), func(e any) bool {
+		return !slices.ContainsFunc(At[[]any](list), func(f any) bool { return Identical(e, f) })
 	})
 }
 
