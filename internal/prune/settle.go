@@ -131,8 +131,9 @@ func (p *Pruner) settle(ctx context.Context, plan *run.Plan, want func(applyset.
 
 // recheck lists the members again that the parent no longer covers: another run may have created
 // some since. This run lists them after it has written the parent; the other run reads the parent
-// after it has created them. So one of the two sees the other's changes.
+// after it has created them. So one of the two sees the other's changes. An interruption does not end it.
 func (p *Pruner) recheck(ctx context.Context, was applyset.Parent) error {
+	ctx = context.WithoutCancel(ctx)
 	kinds, namespaces := was.Beyond(p.Parent)
 	if len(namespaces) > 0 {
 		kinds = was.Covers(p.Parent).Kinds

@@ -16,9 +16,10 @@ import (
 // record holds the plans that were sent and, as far as can be seen, executed. They are reported
 // whatever the next read of the object shows.
 type record struct {
-	sent  *apply.Planned // the last one, while its outcome is uncertain
-	doubt string         // why it is uncertain
-	done  *apply.Planned // earlier plans, combined
+	sent  *apply.Planned                         // the last one, while its outcome is uncertain
+	doubt string                                 // why it is uncertain
+	end   func(stored map[string]any, err error) // enters the outcome of the last request; nil: nothing is recorded
+	done  *apply.Planned                         // earlier plans, combined
 }
 
 // remember stores a plan that was sent and may have been executed, and why that is
@@ -31,7 +32,9 @@ func (r *record) look(live map[string]any, manager string) (others string) {
 	if r.sent == nil || !landed(*r.sent, live) {
 		return ""
 	}
-	others = writers(r.sent.Live, live, manager)
+	if others = writers(r.sent.Live, live, manager); others == "" && r.sent.Action == apply.Create && r.end != nil {
+		r.end(live, nil) // what is written to it from now on is others'
+	}
 	r.done = both(r.done, *r.sent)
 	r.sent = nil
 	return others

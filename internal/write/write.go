@@ -261,12 +261,12 @@ func (c *applying) send(ctx context.Context, pinned bool) (map[string]any, error
 	if c.Begin == nil || c.Write.DryRun {
 		return c.request(ctx, pinned)
 	}
-	end, err := c.Begin(c.out.Planned)
-	if err != nil {
+	var err error
+	if c.end, err = c.Begin(c.out.Planned); err != nil {
 		return nil, err
 	}
 	obj, err := c.request(ctx, pinned)
-	end(obj, err)
+	c.end(obj, err)
 	return obj, err
 }
 

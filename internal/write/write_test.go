@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
 // times is an answer that is given again and again.
@@ -145,6 +146,34 @@ func TestTrial(t *testing.T) {
 	s.answers = []answer{{error: forbidden}}
 	if _, err := server.Apply(t.Context(), preparedTask(t, s, "2", "apply")); errorText(err) != "configmap/conf: forbidden" {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestLostCreationIsRecorded: of an object that was created, and whose answer was lost, the record has what was
+// read then; after a change, only what was sent.
+func TestLostCreationIsRecorded(t *testing.T) {
+	for _, tt := range []struct {
+		live func(t *testing.T) map[string]any
+		want string
+	}{{nil, "an error, the object"}, {one, "an error"}} {
+		s := &script{answers: []answer{{error: lost, done: true}}}
+		if tt.live != nil {
+			s.live = tt.live(t)
+		}
+		todo, got := task(t, s, "2", "apply"), []string(nil)
+		todo.Begin = func(apply.Planned) (func(map[string]any, error), error) {
+			return func(stored map[string]any, err error) {
+				if err != nil {
+					got = append(got, "an error")
+				} else if merge.At[string](stored, "data", "a") == "2" {
+					got = append(got, "the object")
+				}
+			}, nil
+		}
+		server := Server{API: s, Write: cluster.Write{FieldManager: manager}}
+		if _, err := server.Apply(t.Context(), todo); err != nil || strings.Join(got, ", ") != tt.want {
+			t.Errorf("recorded %q, want %q, error %v", got, tt.want, err)
+		}
 	}
 }
 
