@@ -133,7 +133,8 @@ func (p *Parent) readContents(annotations map[string]string) error {
 }
 
 func (p Parent) lacks(what, key string) error {
-	return fmt.Errorf("%s: ApplySet parent object already exists and is missing required %s %q: it is not a set's parent: choose another name for the set, or give it %s", p.Set, what, key, p.Marks())
+	way := map[bool]string{true: ": kubectl merge applyset list lists the sets", false: ", or give it " + p.Marks()}[p.GroupKind.Group == ""] // a Secret has other uses
+	return fmt.Errorf("%s: ApplySet parent object already exists and is missing required %s %q: it is not a set's parent: choose another name for the set%s", p.Set, what, key, way)
 }
 
 // Marks describes, in words, how to make an object the parent of a set without members.

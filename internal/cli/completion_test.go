@@ -127,8 +127,10 @@ func TestFlagRows(t *testing.T) {
 				t.Errorf("%s has two rows for --%s", name, f.name)
 			}
 			for _, tie := range f.needs {
-				if to, _, _ := strings.Cut(tie.flag, "="); cmd.Flags().Lookup(to) == nil {
-					t.Errorf("--%s of %s needs --%s, which is no flag of it", f.name, name, to)
+				for _, flag := range strings.Fields(tie.flag) {
+					if to, _, _ := strings.Cut(flag, "="); cmd.Flags().Lookup(to) == nil {
+						t.Errorf("--%s of %s needs --%s, which is no flag of it", f.name, name, to)
+					}
 				}
 			}
 		}

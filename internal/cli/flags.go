@@ -40,8 +40,8 @@ type flagRow struct {
 	hidden    bool
 }
 
-// tie is one flag's need of another, or its exclusion. The flag may have a value, as in policy=ask
-// or policy!=ask; previewed is any that makes the run a preview.
+// tie is one flag's need of another (of several, separated by spaces, one is enough), or its exclusion.
+// The flag may have a value, as in policy=ask or policy!=ask; previewed is any that makes the run a preview.
 type tie struct{ flag, why string }
 
 const previewed = "preview"
@@ -257,8 +257,8 @@ func (f *flagRow) among(text string) error {
 func (f *flagRow) ties(c *call) error {
 	var errs []error
 	for _, t := range f.needs {
-		if !c.has(t.flag) {
-			errs = append(errs, fmt.Errorf("--%s needs --%s: %s", f.name, t.flag, c.filled(t.why)))
+		if one := strings.Split(t.flag, " "); !slices.ContainsFunc(one, c.has) {
+			errs = append(errs, fmt.Errorf("--%s needs --%s: %s", f.name, strings.Join(one, " or --"), c.filled(t.why)))
 		}
 	}
 	for _, t := range f.excludes {

@@ -57,6 +57,7 @@ const (
 	patienceHelp = "how long a problem that may resolve itself (ImagePullBackOff, CrashLoopBackOff, Unschedulable) may last before it is a failure"
 	logsHelp     = "lines to show of the log of a container that keeps an object from being ready; --logs alone: 20"
 	parentHelp   = "namespace of the set's parent (default: that of -n or the context)"
+	noTemplate   = "that output has no template: leave one of them out"
 	noOrphans    = "objects of the input that the labels leave out would be "
 	noServer     = "it works without a server: leave out one of them"
 	ownMembers   = "the set knows its members: leave it out"
@@ -169,7 +170,8 @@ var flagRows = []flagRow{
 		help: "what is printed: yaml (all of it, the default without -w) or diff"},
 	{verbs: "list view", name: "output", group: "show", short: "o", at: func(c *call) any { return &c.output }, words: nameJSON, help: "name or json"},
 	{verbs: "version", name: "output", group: "show", short: "o", at: func(c *call) any { return &c.output }, words: of("json", "yaml"), help: "json or yaml"},
-	{verbs: "merge undo " + targets, name: "template", group: "show", at: func(c *call) any { return &c.template }, completes: anyFile, help: templateHelp},
+	{verbs: "merge undo " + targets, name: "template", group: "show", at: func(c *call) any { return &c.template }, completes: anyFile, help: templateHelp,
+		excludes: []tie{{"output=json", noTemplate}, {"output=yaml", noTemplate}, {"output=name", noTemplate}}},
 	{verbs: "merge undo " + targets, name: "show-managed-fields", group: "show", at: func(c *call) any { return &c.managedFields },
 		help: "keep managedFields when printing objects"},
 	{verbs: "diff", name: "show-managed-fields", group: "show", at: func(c *call) any { return &c.managedFields }, help: "show managedFields and other book-keeping"},
@@ -221,7 +223,8 @@ var flagRows = []flagRow{
 	{verbs: "delete", name: "prune-kinds", group: "sets", at: func(c *call) any { return &c.pruneKinds }, completes: heldKinds,
 		help: "kinds that hold data and are deleted as well: PersistentVolumeClaim, PersistentVolume"},
 	{verbs: "merge", name: "cascade", group: "sets", def: "background", at: func(c *call) any { return &c.cascade }, words: cascades,
-		help: "what happens to objects owned by one that is pruned or recreated: background, foreground or orphan"},
+		help:  "what happens to objects owned by one that is pruned or recreated: background, foreground or orphan",
+		needs: []tie{{"prune recreate plan", "nothing else deletes an object"}}},
 	{verbs: "delete", name: "cascade", group: "sets", def: "background", at: func(c *call) any { return &c.cascade }, words: cascades,
 		help: "what happens to objects owned by one that is deleted: background, foreground or orphan"},
 	{verbs: "merge", name: "yes", group: "safety", at: func(c *call) any { return &c.yes },

@@ -255,7 +255,7 @@ func way(code int, message string) string {
 	case strings.Contains(message, "strict decoding error"):
 		return ": fix the field's name, or see --validate"
 	case code == http.StatusNotFound && strings.HasPrefix(message, "namespaces "):
-		return ": create it first, put it into the input, or correct the name"
+		return ": create it first, or correct the name"
 	case strings.HasPrefix(message, "request to convert CR "), strings.Contains(message, "failed to convert merged object"):
 		return ": its managedFields name a version of the kind, or fields of one, that there are no more: kubectl merge migrate --to=server-side rewrites them"
 	case strings.Contains(message, "unable to load root certificates"):

@@ -26,6 +26,9 @@ func invalid(causes []metav1.StatusCause, secret bool, place func(field, kind st
 		if m := otherType.FindStringSubmatch(c.Message); m != nil {
 			kind, value, why = "must be of the type "+m[2]+", and has the type "+m[1], "", ""
 		}
+		if m := uncheckable.FindStringSubmatch(why); m != nil {
+			kind, value, why = "a value in it must be of the type "+m[1]+": this rule cannot be checked: "+m[2], "", ""
+		}
 		field, whose := place(c.Field, kind)
 		if c.Field == "<nil>" || c.Field == "" || c.Field == "[]" { // rules about the whole object, which the caller names
 			field, value, whose = "", "", ""
@@ -55,11 +58,12 @@ func invalid(causes []metav1.StatusCause, secret bool, place func(field, kind st
 var character = regexp.MustCompile(`invalid character '(?:\\.+?|.)'.*`)
 
 // What the API server reports of invalid values: regular expressions behind examples
-// (k8s.io/apimachinery/pkg/util/validation.RegexError), and of values that have not the type which
+// (k8s.io/apimachinery/pkg/util/validation.RegexError), places in a CEL rule, and of values that have not the type which
 // a CustomResourceDefinition states (k8s.io/kube-openapi/pkg/validation), with consequences of that.
 var (
-	regex       = regexp.MustCompile(`,\s*regex used for validation is '.*?'(\))| \(regex used for validation is '.*?'\)`)
+	regex       = regexp.MustCompile(`,\s*regex used for validation is '.*?'(\))| \(regex used for validation is '.*?'\)|ERROR: <input>:\d+:\d+: `)
 	otherType   = regexp.MustCompile(`^Invalid value: "(\w+)": \S+ in body must be of type (\w+): "\w+"$`)
+	uncheckable = regexp.MustCompile(`^invalid data, expected (\w+), got \w+ evaluating rule: (.*)$`)
 	consequence = regexp.MustCompile(`some validation rules were not checked because the object was invalid|Checked value must be of type \w+ \(default format\)`)
 )
 

@@ -208,6 +208,8 @@ func (d *decoder) top(text []byte, objects bool) (*Document, error) {
 		return nil, fmt.Errorf("%s: %w, but kind %s of apiVersion %s", d.name, ErrOther, kind, cmp.Or(from, "none"))
 	case from != APIVersion:
 		return nil, fmt.Errorf("%s: line %d: apiVersion: must be %s: another version of kubectl merge has written it, and reads it", d.name, at.LineOf(merge.Path{merge.Named("apiVersion")}), APIVersion)
+	case objects && m["objects"] == nil && m["summary"] == nil && m["unfinished"] != true:
+		return nil, d.whole(&Document{}, text)
 	}
 	doc := &Document{}
 	top := fieldsAt{d, at, nil, nil, nil}

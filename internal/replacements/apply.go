@@ -89,7 +89,9 @@ func (r *Rules) Apply(objects []any, find Find) (out []any, idle []string, err e
 			return nil, nil, fmt.Errorf("%s: a replacement put a text where only a number or boolean can stand; quote the target", nameOf(n))
 		}
 		if out[at[i]], err = typed(objects[at[i]], out[at[i]], nameOf(n)); err != nil {
-			return nil, nil, err
+			last := len(r.list) - 1
+			_, _, earlier := (&Rules{list: r.list[:last]}).Apply(objects, find)
+			return nil, nil, cmp.Or(earlier, fmt.Errorf("%s: %w", r.list[last].where, err))
 		}
 	}
 	return out, idle, nil

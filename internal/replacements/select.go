@@ -224,7 +224,7 @@ func typed(before, after any, name string) (any, error) {
 		fixed, err := merge.ReadJSON([]byte(m.Fix))
 		if m.Fix == "" || err != nil {
 			there, _ := merge.Lookup(after, m.Path, t)
-			errs = append(errs, fmt.Errorf("%s: %s takes %s, and the replacement put %s there", name, m.Path, m.Want, typeName(there)))
+			errs = append(errs, fmt.Errorf("%s: %s takes %s, and would get %s: correct the target's fieldPaths, or the source's fieldPath", name, m.Path, m.Want, typeName(there)))
 			continue
 		}
 		changes = append(changes, merge.Change{Op: merge.OpSet, Path: m.Path, New: merge.Some(fixed)})
@@ -239,7 +239,7 @@ func typed(before, after any, name string) (any, error) {
 func typeName(v any) string {
 	switch v.(type) {
 	case string:
-		return "a text that is none"
+		return "a text"
 	case bool:
 		return "a boolean"
 	case map[string]any:

@@ -59,6 +59,7 @@ func TestDecode(t *testing.T) {
 func TestDecodeRefuses(t *testing.T) {
 	for _, tt := range []struct{ reason, in, want string }{
 		{"a key twice, with both lines", "a:\n  b: 1\n  c: 2\n  b: 3\n", `line 4: a.b: key "b" is given twice: first on line 2; keep one of them`},
+		{"a key twice, by other words", "a:\n  on: 1\n  yes: 2\n", `line 3: a.true: key "true" is given twice: first on line 2; without quotes y, yes and on are true, n, no and off false: quote what is meant as text`},
 		{"a key twice in JSON", "{\"a\": {\"b\": 1,\n\"b\": 2}}", `line 2: a.b: key "b" is given twice`},
 		{"lines count from the top of the file, not of the document", "a: 1\n---\nb: 1\nb: 2\n", "document 2, line 4: b: key"},
 		{"on and true are one key to kubectl", "on: 1\ntrue: 2\n", `key "true" is given twice`},

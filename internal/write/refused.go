@@ -80,7 +80,7 @@ func (s sent) entry(c metav1.StatusCause) string {
 	v, _ := merge.Lookup(s.Final, at, s.Type)
 	entries := merge.At[map[string]any](v)
 	for _, key := range slices.Sorted(maps.Keys(entries)) {
-		if invalid := "Invalid value: "; strings.HasPrefix(c.Message, fmt.Sprintf("%s%q", invalid, key)) || strings.HasPrefix(c.Message, fmt.Sprintf("%s%q", invalid, entries[key])) {
+		if said, _ := strings.CutPrefix(c.Message, "Invalid value: "); strings.HasPrefix(said, strconv.Quote(key)) || strings.HasPrefix(said, fmt.Sprintf("%q", entries[key])) {
 			return "[" + key + "]"
 		}
 	}
@@ -104,6 +104,9 @@ func (s sent) place(field, kind string) (path, whose string) {
 func (s sent) path(field string) (merge.Path, bool) {
 	var at merge.Path
 	v, t := any(s.Final), s.Type
+	if s.Value["kind"] == "CustomResourceDefinition" { // if its versions have one schema, the server names it in a form of its own
+		field = strings.Replace(field, "spec.validation.", "spec.versions[0].schema.", 1)
+	}
 	for rest := field; rest != ""; {
 		var word string
 		if rest[0] == '[' {

@@ -133,7 +133,11 @@ func (u *unfolder) mapping(n *node) (int, error) {
 		}
 		if _, ok := m[e.name]; ok {
 			if first := n.child(e.name); first != nil && first != e || !merged {
-				return 0, u.fail(e.start, "key %q is given twice: first on line %d; keep one of them", e.name, u.lineAt(first.start))
+				way := "keep one of them"
+				if e.quote == 0 && (e.name == "true" || e.name == "false") {
+					way = "without quotes y, yes and on are true, n, no and off false: quote what is meant as text"
+				}
+				return 0, u.fail(e.start, "key %q is given twice: first on line %d; %s", e.name, u.lineAt(first.start), way)
 			}
 		}
 		if n.names != nil {
