@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/redact"
+	"github.com/kubectl-merge/kubectl-merge/internal/suggest"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
@@ -96,6 +97,7 @@ func (p *Planner) Mistyped(s Subject, typ *merge.Type, before any) error {
 	}
 	var texts []string
 	for _, w := range wrong {
+		v, _ := merge.Lookup(s.Value, w.Path, typ)
 		text := fmt.Sprintf("%s%s: must be %s", w.Path, readAsBoolean(w.Path), w.Want)
 		switch {
 		case w.Want == schema.Base64:
@@ -103,11 +105,13 @@ func (p *Planner) Mistyped(s Subject, typ *merge.Type, before any) error {
 		case w.Want == "a list":
 			text += `: begin each entry with "-"`
 		case w.Want == "a mapping":
-			text += ": write its fields below it, as in name: web"
+			text += ": write its fields below it"
+			if name, is := v.(string); is && typ.At(w.Path).Field("name").Type != nil && !redact.IsSecretKind(s.Group(), s.Kind()) {
+				text += ", as in name: " + name
+			}
 		case redact.IsSecretKind(s.Group(), s.Kind()) && strings.HasPrefix(w.Fix, `"`):
 			text += ": quote it"
 		case !redact.IsSecretKind(s.Group(), s.Kind()):
-			v, _ := merge.Lookup(s.Value, w.Path, typ)
 			text += advice(w, v)
 		}
 		texts = append(texts, text+p.Place(s.Object, w.Path))
@@ -116,13 +120,7 @@ func (p *Planner) Mistyped(s Subject, typ *merge.Type, before any) error {
 }
 
 // Few lists the first five problems, and counts the others.
-func Few(problems []string) string {
-	const most = 5
-	if n := len(problems); n > most {
-		problems = append(problems[:most:most], fmt.Sprintf("and %d more", n-most))
-	}
-	return strings.Join(problems, "; ")
-}
+func Few(problems []string) string { return strings.Join(suggest.AtMost(problems, 5), "; ") }
 
 // readAsBoolean reports that a key of the path may have been another one in the file; "" where none may.
 func readAsBoolean(p merge.Path) string {
@@ -146,6 +144,8 @@ func inPlain(path merge.Path) string {
 // another spelling (010, yes, 1e3) than the value that YAML has read (8, true, 1000).
 func advice(w schema.Mistyped, v any) string {
 	switch {
+	case strings.Contains(merge.At[string](v), "${"):
+		return ", and has a variable: replace those of the file first (envsubst)"
 	case w.Fix == "" && slices.Contains([]string{"a number", "a whole number", "true or false", "a mapping"}, w.Want):
 		return ", and is " + object.Describe(v)
 	case w.Fix == "":

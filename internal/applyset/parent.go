@@ -133,8 +133,10 @@ func (p *Parent) readContents(annotations map[string]string) error {
 }
 
 func (p Parent) lacks(what, key string) error {
-	way := map[bool]string{true: ": kubectl merge applyset list lists the sets", false: ", or give it " + p.Marks()}[p.GroupKind.Group == ""] // a Secret has other uses
-	return fmt.Errorf("%s: ApplySet parent object already exists and is missing required %s %q: it is not a set's parent: choose another name for the set%s", p.Set, what, key, way)
+	if p.GroupKind.Group == "" { // a Secret or a ConfigMap, which has other uses
+		return fmt.Errorf("%s: is no set's parent: it is missing required %s %q: correct the name (kubectl merge applyset list lists the sets), or choose another for a new set", p.Set, what, key)
+	}
+	return fmt.Errorf("%s: ApplySet parent object already exists and is missing required %s %q: it is not a set's parent: choose another name for the set, or give it %s", p.Set, what, key, p.Marks())
 }
 
 // Marks describes, in words, how to make an object the parent of a set without members.

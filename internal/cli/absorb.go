@@ -147,7 +147,7 @@ func (a *absorbing) choose(context.Context) error {
 		return fmt.Errorf("-k %s: is not a folder here: what it is built of cannot be written", a.inputs.Kustomize)
 	}
 	if !a.inputs.given() {
-		return errors.New("name the files to edit with -f, or a kustomization with -k")
+		return a.noInput()
 	}
 	return a.validateInput()
 }

@@ -121,10 +121,7 @@ func (v *disownVerb) disown(ctx context.Context, targets []target.Target) error 
 	}
 	errs = append(errs, v.close(ctx))
 	v.summary(targets, counts)
-	for _, f := range files {
-		errs = append(errs, v.writeFile(f))
-	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, each(files, v.writeFile)...)...)
 }
 
 // send writes one object's annotation, and reports its outcome and its meaning.

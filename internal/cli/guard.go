@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
+	"github.com/kubectl-merge/kubectl-merge/internal/guard"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 )
@@ -62,9 +63,8 @@ func (c *call) guarded(err error) error {
 	return c.refused
 }
 
-func guardNotes(item *run.Item) (notes []diff.Note) {
-	for _, f := range item.Guards {
-		notes = append(notes, diff.Note{Object: item.Target.String(), Namespace: item.Target.Namespace, Kind: noteGuard, Path: f.Path, Message: escape.Line(f.Text)})
-	}
-	return notes
+func guardNotes(item *run.Item) []diff.Note {
+	return each(item.Guards, func(f guard.Finding) diff.Note {
+		return diff.Note{Object: item.Target.String(), Namespace: item.Target.Namespace, Kind: noteGuard, Path: f.Path, Message: escape.Line(f.Text)}
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -59,7 +60,11 @@ func (c *call) noInput() error {
 	if c.given("filename") {
 		text = "--filename: is empty: name a file, or set the variable that is to name it"
 	} else if args := c.cmd.Flags().Args(); len(args) > 0 {
-		text += fmt.Sprintf(", and %q is none of them: write -f web.yaml or deployment/web", args[0])
+		way := "-f web.yaml or deployment/web"
+		if _, err := os.Stat(args[0]); err == nil {
+			way = "-f " + args[0]
+		}
+		text += fmt.Sprintf(", and %q is none of them: write %s", args[0], way)
 	}
 	return errors.New(text)
 }

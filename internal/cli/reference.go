@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -53,11 +54,7 @@ func Reference() Page {
 
 // commands returns a command and all below it, each before its own.
 func commands(cmd *cobra.Command) []*cobra.Command {
-	all := []*cobra.Command{cmd}
-	for _, verb := range cmd.Commands() {
-		all = append(all, commands(verb)...)
-	}
-	return all
+	return slices.Insert(slices.Concat(each(cmd.Commands(), commands)...), 0, cmd)
 }
 
 func flagsOf(flags *pflag.FlagSet) (out []FlagHelp) {

@@ -86,7 +86,7 @@ func (u *undoing) file(ctx context.Context, name string) (err error) {
 // lost states that no policy helps with what is left.
 func (u *undoing) stopped(lost bool, conflicts int) error {
 	text := "nothing was written"
-	if !lost {
+	if executed := len(u.doc.Executed()); !lost && (conflicts > 0 || executed > 1) {
 		text += ": --policy=live leaves what others have done, and undoes the rest"
 	}
 	if conflicts > 0 {

@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -34,7 +35,7 @@ func Declared(crd map[string]any) (all []Resource) {
 
 // Established reports whether the kind of a CustomResourceDefinition is served.
 func Established(crd map[string]any) bool {
-	return merge.At[string](condition(crd, "Established"), "status") == "True"
+	return merge.At[string](object.Condition(crd, "Established"), "status") == "True"
 }
 
 // NeverServed reports whether no object of a CustomResourceDefinition's kind can exist: it was
@@ -111,23 +112,13 @@ func (c *Cluster) polled(ctx context.Context, crd Target) (map[string]any, error
 // and establish).
 func neverEstablished(crd map[string]any) string {
 	for _, name := range []string{"NamesAccepted", "Established"} {
-		c := condition(crd, name)
+		c := object.Condition(crd, name)
 		reason := merge.At[string](c, "reason")
 		if merge.At[string](c, "status") == "False" && reason != "Installing" && reason != "NotAccepted" {
 			return shorten(fmt.Sprintf("%s is False: %s: %s", name, reason, merge.At[string](c, "message")), maxText)
 		}
 	}
 	return ""
-}
-
-// condition returns the condition of a type, nil if there is none.
-func condition(obj map[string]any, name string) map[string]any {
-	for _, m := range merge.MapsAt(obj, "status", "conditions") {
-		if m["type"] == name {
-			return m
-		}
-	}
-	return nil
 }
 
 // oldest is the minor version of the oldest Kubernetes 1 that is supported

@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"regexp"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
+	"github.com/kubectl-merge/kubectl-merge/internal/suggest"
 )
 
 // invalid returns one line with all causes: field, value if it is short and not secret, reason.
@@ -25,9 +25,6 @@ func invalid(causes []metav1.StatusCause, secret bool, place func(field, kind st
 		kind, value, why := cutValue(regex.ReplaceAllString(c.Message, "$1"))
 		if m := otherType.FindStringSubmatch(c.Message); m != nil {
 			kind, value, why = "must be of the type "+m[2]+", and has the type "+m[1], "", ""
-		}
-		if m := uncheckable.FindStringSubmatch(why); m != nil {
-			kind, value, why = "a value in it must be of the type "+m[1]+": this rule cannot be checked: "+m[2], "", ""
 		}
 		field, whose := place(c.Field, kind)
 		if c.Field == "<nil>" || c.Field == "" || c.Field == "[]" { // rules about the whole object, which the caller names
@@ -47,11 +44,7 @@ func invalid(causes []metav1.StatusCause, secret bool, place func(field, kind st
 			parts = append(parts, part)
 		}
 	}
-	const most = 5
-	if n := len(parts); n > most {
-		parts = append(parts[:most], fmt.Sprintf("and %d more", n-most))
-	}
-	return strings.Join(parts, "; ")
+	return strings.Join(suggest.AtMost(parts, 5), "; ")
 }
 
 // character matches what encoding/json reports of a value that is not JSON, with one of its characters.
@@ -63,7 +56,6 @@ var character = regexp.MustCompile(`invalid character '(?:\\.+?|.)'.*`)
 var (
 	regex       = regexp.MustCompile(`,\s*regex used for validation is '.*?'(\))| \(regex used for validation is '.*?'\)|ERROR: <input>:\d+:\d+: `)
 	otherType   = regexp.MustCompile(`^Invalid value: "(\w+)": \S+ in body must be of type (\w+): "\w+"$`)
-	uncheckable = regexp.MustCompile(`^invalid data, expected (\w+), got \w+ evaluating rule: (.*)$`)
 	consequence = regexp.MustCompile(`some validation rules were not checked because the object was invalid|Checked value must be of type \w+ \(default format\)`)
 )
 

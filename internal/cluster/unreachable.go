@@ -72,14 +72,17 @@ func (c *Cluster) unreachable(err error) error {
 	case errors.As(err, new(x509.UnknownAuthorityError)):
 		return &Unreachable{Lost: true, Setup: true, Text: fmt.Sprintf("server %s: its certificate is not signed by the authority that your kubeconfig trusts: check the server and certificate-authority there, or choose another with --context", host)}
 	case errors.Is(err, syscall.ECONNREFUSED):
-		none, offline := "", ""
+		text, offline := fmt.Sprintf("the connection to the server %s was refused - did you specify the right host or port?", host), ""
 		if host == withoutConfig {
-			none = fmt.Sprintf("no kubeconfig names a server (KUBECONFIG is %q): ", os.Getenv("KUBECONFIG"))
+			text = fmt.Sprintf("no kubeconfig names a server: KUBECONFIG is %q", os.Getenv("KUBECONFIG"))
+			if _, err := os.Stat(os.Getenv("KUBECONFIG")); err != nil && os.Getenv("KUBECONFIG") != "" {
+				text += ", which is no file"
+			}
 		}
 		if c.Saved {
 			offline = "; merge and diff work without one, with --live FILE"
 		}
-		return &Unreachable{Setup: none != "", Text: fmt.Sprintf("the connection to the server %s was refused - did you specify the right host or port? (%s--kubeconfig, --context and --server choose it%s)", host, none, offline)}
+		return &Unreachable{Setup: host == withoutConfig, Text: text + " (--kubeconfig, --context and --server choose it" + offline + ")"}
 	case errors.As(err, new(*net.DNSError)):
 		return &Unreachable{Text: fmt.Sprintf("server %s: its name cannot be resolved: check the server in your kubeconfig, and the network", host)}
 	case timedOut(err):

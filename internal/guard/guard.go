@@ -101,9 +101,8 @@ func (o marked) controller() (Finding, bool) {
 	}
 	for _, r := range merge.MapsAt(o.live, "ownerReferences") {
 		if controls, _ := r["controller"].(bool); controls && !stated[r["uid"]] {
-			kind, _ := r["kind"].(string)
-			name, _ := r["name"].(string)
-			return Finding{Tool: "controller", Text: fmt.Sprintf("is controlled by %s %s, whose controller may write it again or delete it: change that object instead", kind, name)}, true
+			text := "is controlled by %s %s, whose controller may write it again or delete it: change that object instead"
+			return Finding{Tool: "controller", Text: fmt.Sprintf(text, merge.At[string](r, "kind"), merge.At[string](r, "name"))}, true
 		}
 	}
 	return Finding{}, false

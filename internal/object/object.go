@@ -227,3 +227,13 @@ func (o Object) Whole() (Object, error) {
 	o.Value, o.packed = value, nil
 	return o.InNamespace(namespace), nil
 }
+
+// Condition returns the condition of that type in an object's status; nil if there is none.
+func Condition(obj map[string]any, name string) map[string]any {
+	for _, c := range merge.MapsAt(obj, "status", "conditions") {
+		if c["type"] == name {
+			return c
+		}
+	}
+	return nil
+}

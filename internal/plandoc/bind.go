@@ -55,6 +55,15 @@ func (b *Bound) Missing(known func(Identity) bool) (out []Identity) {
 	return out
 }
 
+// elsewhere names the namespace in which the plan has an object of that name; "" if it has none.
+func (b *Bound) elsewhere(id Identity) string {
+	at := slices.IndexFunc(b.Items, func(i Item) bool { return i.Kind == id.Kind && i.Name == id.Name })
+	if at < 0 || b.Items[at].Namespace == id.Namespace {
+		return ""
+	}
+	return ", which has one in the namespace " + b.Items[at].Namespace
+}
+
 // Surplus lists what a run would do with an object beyond the plan, a line each; nil for nothing. A
 // change is in the plan if it leads from the same value to the same one: later changes of others
 // would be overwritten unreviewed. typ is the type of the object; nil: unknown.
@@ -64,7 +73,7 @@ func (b *Bound) Surplus(i Item, typ *merge.Type) []string {
 	case planned == nil && (i.Action == apply.Keep || i.Action == apply.Held || i.Action == ""):
 		return nil
 	case planned == nil:
-		return []string{"is not in the plan, and would be " + done[i.Action]}
+		return []string{"is not in the plan" + b.elsewhere(i.Identity) + ", and would be " + done[i.Action]}
 	case i.Action == apply.Keep || i.Action == apply.Held || i.Action == "":
 		return nil // nothing is written, so the object's maker is irrelevant
 	case planned.UID != "" && i.UID != "" && planned.UID != i.UID:

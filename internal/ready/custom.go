@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -53,7 +54,7 @@ func customResource(s Subject) Verdict {
 // generation, and of which is holds.
 func first(obj map[string]any, types []string, is func(map[string]any) bool) map[string]any {
 	for _, name := range types {
-		if c := condition(obj, name); c != nil && current(obj, c) && is(c) {
+		if c := object.Condition(obj, name); c != nil && current(obj, c) && is(c) {
 			return c
 		}
 	}
@@ -70,7 +71,7 @@ func current(obj, c map[string]any) bool {
 // older generation.
 func outdated(obj map[string]any) bool {
 	return slices.ContainsFunc(slices.Concat(readyConditions, failedConditions, movingConditions), func(name string) bool {
-		c := condition(obj, name)
+		c := object.Condition(obj, name)
 		return c != nil && !current(obj, c)
 	})
 }
@@ -120,12 +121,12 @@ func service(s Subject) Verdict {
 // pkg/controller/status and establish).
 func definition(s Subject) Verdict {
 	for _, name := range []string{"NamesAccepted", "Established"} {
-		c := condition(s.Object, name)
+		c := object.Condition(s.Object, name)
 		if r := merge.At[string](c, "reason"); isFalse(c) && r != "Installing" && r != "NotAccepted" {
 			return failed(because(c), stated(c, fmt.Sprintf("%s is False", name)))
 		}
 	}
-	c := condition(s.Object, "Established")
+	c := object.Condition(s.Object, "Established")
 	if isTrue(c) {
 		return ready("")
 	}
@@ -134,7 +135,7 @@ func definition(s Subject) Verdict {
 
 // apiService judges an APIService by what the aggregator reports about the server behind it.
 func apiService(s Subject) Verdict {
-	c := condition(s.Object, "Available")
+	c := object.Condition(s.Object, "Available")
 	switch {
 	case isTrue(c):
 		return ready("")

@@ -33,16 +33,6 @@ func moment(obj map[string]any, path ...string) time.Time {
 	return t
 }
 
-// condition returns the object's condition of that type, nil where there is none.
-func condition(obj map[string]any, name string) map[string]any {
-	for _, c := range merge.MapsAt(obj, "status", "conditions") {
-		if c["type"] == name {
-			return c
-		}
-	}
-	return nil
-}
-
 func isTrue(condition map[string]any) bool  { return merge.At[string](condition, "status") == "True" }
 func isFalse(condition map[string]any) bool { return merge.At[string](condition, "status") == "False" }
 

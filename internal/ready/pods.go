@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -106,7 +107,7 @@ func Unready(s Subject) (pod, container string) {
 // unready returns the name of a pod that is not ready and has not succeeded, "" for any other.
 // container is its first container that is not ready, "" where none has been started.
 func unready(p map[string]any) (pod, container string) {
-	if isTrue(condition(p, "Ready")) || merge.At[string](p, "status", "phase") == "Succeeded" {
+	if isTrue(object.Condition(p, "Ready")) || merge.At[string](p, "status", "phase") == "Succeeded" {
 		return "", ""
 	}
 	for _, c := range containers(p) {
@@ -169,13 +170,13 @@ func pod(s Subject) Verdict {
 		return ready("")
 	case phase == "Failed":
 		return Verdict{State: Failed, Problem: ended(o)}
-	case isTrue(condition(o, "Ready")):
+	case isTrue(object.Condition(o, "Ready")):
 		return ready("")
 	}
 	if problems := podProblems(o, s.Now); len(problems) > 0 {
 		return suspected(problems...)
 	}
-	if c := condition(o, "Ready"); c != nil {
+	if c := object.Condition(o, "Ready"); c != nil {
 		return waiting(because(c), stated(c, "it is not ready"))
 	}
 	return waiting(reasonProgressing, "it has not been started yet")
@@ -234,7 +235,7 @@ func podProblems(pod map[string]any, now time.Time) (problems []Problem) {
 	if phase := merge.At[string](pod, "status", "phase"); phase == "Succeeded" || phase == "Failed" {
 		return nil
 	}
-	if c := condition(pod, "PodScheduled"); isFalse(c) && merge.At[string](c, "reason") != "" {
+	if c := object.Condition(pod, "PodScheduled"); isFalse(c) && merge.At[string](c, "reason") != "" {
 		return []Problem{{Reason: merge.At[string](c, "reason"), Message: merge.At[string](c, "message"), Pod: name}}
 	}
 	for _, c := range containers(pod) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -55,7 +56,7 @@ func deployment(s Subject) Verdict {
 		present:   number(o, 0, "status", "replicas"),
 		available: number(o, 0, "status", "availableReplicas"),
 	}
-	progressing := condition(o, "Progressing")
+	progressing := object.Condition(o, "Progressing")
 	switch {
 	case c.short() == "":
 		return ready("")
@@ -64,7 +65,7 @@ func deployment(s Subject) Verdict {
 	case merge.At[string](progressing, "reason") == "ProgressDeadlineExceeded":
 		return cause(failed("ProgressDeadlineExceeded", stated(progressing, c.short())), s)
 	}
-	if c := condition(o, "ReplicaFailure"); isTrue(c) {
+	if c := object.Condition(o, "ReplicaFailure"); isTrue(c) {
 		return suspected(Problem{Reason: because(c), Message: merge.At[string](c, "message")})
 	}
 	return rollout(s, c, "")
@@ -237,17 +238,17 @@ func ofDaemonSet(s Subject) []map[string]any {
 // Ended reports whether a Job has ended, well or not: none of its pods still runs, and none
 // is created.
 func Ended(job map[string]any) bool {
-	return isTrue(condition(job, "Complete")) || isTrue(condition(job, "Failed"))
+	return isTrue(object.Condition(job, "Complete")) || isTrue(object.Condition(job, "Failed"))
 }
 
 // job judges a Job. Its controller replaces failed pods until backoffLimit, so only
 // conditions report a failure; pods only explain a lack of progress.
 func job(s Subject) Verdict {
 	o := s.Object
-	if c := condition(o, "Complete"); isTrue(c) {
+	if c := object.Condition(o, "Complete"); isTrue(c) {
 		return ready("")
 	}
-	if c := condition(o, "Failed"); isTrue(c) {
+	if c := object.Condition(o, "Failed"); isTrue(c) {
 		return lastWords(failed(because(c), stated(c, "the job has failed")), s)
 	}
 	if merge.At[bool](o, "spec", "suspend") {

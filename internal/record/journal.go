@@ -15,8 +15,10 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
+	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
 	"github.com/kubectl-merge/kubectl-merge/internal/plandoc"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
 // ErrNotRecorded is the error of a write that was not begun because it could not be recorded.
@@ -96,6 +98,7 @@ func (j *Journal) Begin(item *run.Item, p apply.Planned) (func(stored map[string
 			doc.Outcome = plandoc.Refused
 		default:
 			if sub.Stored = stored; sub.Action != apply.Delete {
+				sub.Planned.Live = j.since(p, stored)
 				doc = j.header.Item(sub)
 				doc.Written = plandoc.Written{UID: object.Object{Value: stored}.UID(), ResourceVersion: object.Object{Value: stored}.ResourceVersion()}
 			}
@@ -103,6 +106,20 @@ func (j *Journal) Begin(item *run.Item, p apply.Planned) (func(stored map[string
 		}
 		_, _ = j.enter(item, doc, n) // it fails the next write, and Close
 	}, nil
+}
+
+// since returns the object before a write, with what others have changed until it was done: a write that is
+// bound to some values only, or to none, keeps that.
+func (j *Journal) since(p apply.Planned, stored map[string]any) map[string]any {
+	owners := ownership.Of(stored)
+	theirs := slices.DeleteFunc(merge.Diff(p.Final, stored, p.Type), func(c merge.Change) bool {
+		by := ownership.At(owners, c.Path)
+		return len(by) == 0 || slices.ContainsFunc(by, func(o merge.Owner) bool { return o.Manager == j.header.Manager })
+	})
+	if live, err := merge.Replay(p.Live, theirs); err == nil && p.Live != nil && p.Final != nil {
+		return merge.At[map[string]any](live)
+	}
+	return p.Live
 }
 
 // enter adds an entry, or replaces the nth about the item, from 0.

@@ -236,7 +236,8 @@ var misread = []struct {
 	error, what string
 }{
 	{regexp.MustCompile(`^-(?:-|-{3,})\s*$`), "", "documents are separated by three dashes: ---"},
-	{regexp.MustCompile(`^ *\x{a0}`), "column", "begins with a no-break space (U+00A0), which indents nothing: write spaces"},
+	{regexp.MustCompile(`^apiVersion: \S+ kind: `), "a second", "is all on one line, since its line breaks were lost: in a shell, quotes keep them: echo \"$TEXT\""},
+	{regexp.MustCompile(`^ *\x{a0}`), "is indented by", "begins with a no-break space (U+00A0), which indents nothing: write spaces"},
 	{regexp.MustCompile(`^ *-[A-Za-z]\w*:(?:\s|$)`), "indented deeper", "a dash that begins an entry of a list is followed by a space"},
 	{regexp.MustCompile(`: [|>][+-]?\s*$`), "expected a key", "the text that follows | or > has to be indented deeper than its key"},
 }

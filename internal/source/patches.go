@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -42,12 +43,10 @@ func patchFault(folder, text string) string {
 	if m := unmatched().FindStringSubmatch(text); m != nil {
 		return patchOf(folder, func(_ string, patch []byte) bool {
 			docs, _ := Decode(patch)
-			for _, d := range docs {
-				if o := (object.Object{Value: merge.At[map[string]any](d.Value)}); o.Kind() == m[1] && o.Name() == m[2] {
-					return true
-				}
-			}
-			return false
+			return slices.ContainsFunc(docs, func(d Document) bool {
+				o := object.Object{Value: merge.At[map[string]any](d.Value)}
+				return o.Kind() == m[1] && o.Name() == m[2]
+			})
 		}) + strings.TrimPrefix(text, "patches: ")
 	}
 	if m := pathless().FindStringSubmatch(text); m != nil {

@@ -113,7 +113,7 @@ func (in Inputs) Names() (names []string) {
 func ParseSelector(text string) (labels.Selector, error) {
 	selector, err := labels.Parse(text)
 	if err != nil {
-		return nil, fmt.Errorf("--selector=%s: cannot be read: labels are selected by key=value, key!=value, key in (a,b) or key, with commas between", text)
+		return nil, fmt.Errorf("--selector=%q: cannot be read: labels are selected by key=value, key!=value, key in (a,b) or key, with commas between", text)
 	}
 	return selector, nil
 }

@@ -81,6 +81,14 @@ func Edits(a, b string) int {
 	return prev[len(b)]
 }
 
+// AtMost returns the first parts, as many as most, and the number of the rest.
+func AtMost(parts []string, most int) []string {
+	if n := len(parts); n > most {
+		return append(parts[:most:most], fmt.Sprintf("and %d more", n-most))
+	}
+	return parts
+}
+
 // Few lists the first of names, as many as most, and counts the others.
 func Few(names []string, most int) string {
 	if more := len(names) - most; more > 0 {

@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
@@ -97,7 +98,7 @@ func (s sent) place(field, kind string) (path, whose string) {
 	if kind == "duplicate value" {
 		return at.String(), s.double(at)
 	}
-	return at.String(), s.notLocals(at)
+	return lastapplied.StatedAt(s.Value, at).String(), s.notLocals(at)
 }
 
 // path reads spec.ports[1].name and spec.limits[cpu] along the object that was sent.

@@ -147,7 +147,7 @@ func (p *parser) mapping(col int, key *node) (*node, error) {
 			return m, nil
 		}
 		if next > col {
-			return nil, p.fail(p.pos, "begins in a column in which nothing begins that it can belong to: compare its indentation with that of the lines above")
+			return nil, p.fail(p.pos, "is indented by %d, where nothing above begins that it can belong to: indent it as the lines above it", next)
 		}
 		if e, err = p.opening(col, nil); err != nil {
 			return nil, err

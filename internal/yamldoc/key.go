@@ -81,7 +81,7 @@ func (p *parser) sequence(col int) (*node, error) {
 			return nil, err
 		}
 		if next > col {
-			return nil, p.fail(p.pos, "begins in a column in which nothing begins that it can belong to: compare its indentation with that of the lines above")
+			return nil, p.fail(p.pos, "is indented by %d, where nothing above begins that it can belong to: indent it as the lines above it", next)
 		}
 		if next < col || !p.dash() {
 			p.take(s, bottom)

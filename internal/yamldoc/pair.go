@@ -105,9 +105,8 @@ func alikeKinds(a, b any) bool {
 
 // common reports whether two mappings have a text or number in common.
 func common(a, b any) bool {
-	am, _ := a.(map[string]any)
-	bm, _ := b.(map[string]any)
-	for k, v := range am {
+	bm := merge.At[map[string]any](b)
+	for k, v := range merge.At[map[string]any](a) {
 		switch v.(type) {
 		case string, json.Number:
 			if bm[k] == v {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
 	"github.com/kubectl-merge/kubectl-merge/internal/linediff"
+	"github.com/kubectl-merge/kubectl-merge/internal/suggest"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -32,15 +33,7 @@ func difference(from, to merge.Opt, most int) string {
 	var d differences
 	d.addValue("", from, to)
 	parts := slices.Concat(d.removed, d.changed, d.added)
-	return strings.Join(atMost(parts, most), "; ")
-}
-
-// atMost returns the first parts, and the number of the rest.
-func atMost(parts []string, most int) []string {
-	if n := len(parts); n > most {
-		return append(parts[:most:most], fmt.Sprintf("and %d more", n-most))
-	}
-	return parts
+	return strings.Join(suggest.AtMost(parts, most), "; ")
 }
 
 // differences collects what differs by kind of change.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
 	"github.com/kubectl-merge/kubectl-merge/internal/linediff"
+	"github.com/kubectl-merge/kubectl-merge/internal/suggest"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -180,7 +181,7 @@ func content(o merge.Opt, most int) string {
 		}
 		return short(o.Value, 2*shownAt)
 	}
-	return "[" + strings.Join(atMost(entryTexts(list), most), ", ") + "]"
+	return "[" + strings.Join(suggest.AtMost(entryTexts(list), most), ", ") + "]"
 }
 
 // shown holds the values of one place in the form in which they are printed side by side.

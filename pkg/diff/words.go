@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
+	"github.com/kubectl-merge/kubectl-merge/internal/suggest"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -127,7 +128,7 @@ func (v Voice) most() int {
 
 // several describes a note about several paths.
 func (n Note) several() string {
-	paths := strings.Join(atMost(merge.Texts(n.Paths), mostParts), ", ")
+	paths := strings.Join(suggest.AtMost(merge.Texts(n.Paths), mostParts), ", ")
 	switch n.Kind {
 	case NoteIgnored:
 		return paths + " in local ignored: the server's own"

@@ -285,10 +285,8 @@ func within(t *Type, a, b any) bool {
 }
 
 func sharedFields(t *Type, a, b any) int {
-	am, _ := a.(map[string]any)
-	bm, _ := b.(map[string]any)
-	n := 0
-	for k, av := range am {
+	bm, n := At[map[string]any](b), 0
+	for k, av := range At[map[string]any](a) {
 		if bv, ok := bm[k]; ok && !isKey(t, k) && partOf(t.Elem.Field(k).Type, av, bv) {
 			n++
 		}

@@ -211,8 +211,7 @@ func (m *merger) localOnly(s *cursor, o, l, clean Opt) {
 		m.because(s, because{clean, LocalSide, CauseLocal, o, l, Opt{}})
 		return
 	}
-	om, _ := o.Value.(map[string]any)
-	lm, _ := l.Value.(map[string]any)
+	om, lm := At[map[string]any](o.Value), At[map[string]any](l.Value)
 	for _, name := range sortedKeys(cm) {
 		c := m.below(s, hop{name: name})
 		m.localOnly(c, key(om, name), Some(lm[name]), Some(cm[name]))

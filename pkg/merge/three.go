@@ -187,14 +187,12 @@ func (m *merger) mergeValue(s *cursor, o, l, v Opt) (Opt, bool) {
 		switch lv := l.Value.(type) {
 		case map[string]any:
 			if vv, ok := v.Value.(map[string]any); ok && !isList(t) {
-				om, _ := o.Value.(map[string]any)
-				r, changed := m.mergeObject(s, om, lv, vv)
+				r, changed := m.mergeObject(s, At[map[string]any](o.Value), lv, vv)
 				return Some(r), changed
 			}
 		case []any:
 			if _, ok := v.Value.([]any); ok && isList(t) {
-				ol, _ := o.Value.([]any)
-				return m.list(s, ol, lv, v)
+				return m.list(s, At[[]any](o.Value), lv, v)
 			}
 		}
 	}

@@ -37,7 +37,7 @@ func (rs Rules) Check(file string, kinds []Typed, served func(kind string) bool)
 			case why == "":
 				possible = true
 			case r.Kind != "" && !strings.Contains(r.Kind, "*") || index: // the rule states a single kind
-				fail("line %d: %s: a %s cannot have it: %s", r.Line, r.spelled(), k.Kind, why)
+				fail("line %d: %s: does not fit a %s: %s", r.Line, r.spelled(), k.Kind, why)
 				possible = true
 			default:
 				loose = append(loose, "in a "+k.Kind+", "+why)
@@ -111,11 +111,13 @@ func (r Rule) impossible(t *merge.Type) (why string, index bool) {
 		}
 	}
 	if r.List != "" && t != nil && t.Kind != merge.Unknown && !isList(t) {
-		return fmt.Sprintf("%s is no list", p), false
+		return fmt.Sprintf("list: is for lists, and %s is none", p), false
 	}
 	for _, key := range r.Keys {
 		if entry := t.EntryType(); entry != nil && entry.Kind == merge.Object && why == "" {
-			_, why = fieldLike(entry, p, key)
+			if _, why = fieldLike(entry, p, key); why != "" {
+				why = "keys: an entry of " + why
+			}
 		}
 	}
 	return why, false
