@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -76,15 +77,13 @@ func twoSides(c *call) error {
 	if err := asDriver(c); err != nil {
 		return err
 	}
-	got := fmt.Sprintf("%d arguments", len(c.args))
+	got := diff.Count(len(c.args), "argument", "arguments")
 	switch len(c.args) {
 	case 2:
 		if c.asks() {
 			return errors.New("--policy=ask: asks about live objects only: for files use --policy=diff3, and settle what stands between the markers")
 		}
 		return nil
-	case 1:
-		got = "1 argument"
 	case 3:
 		got += "; did you mean `--original ORIGINAL SOURCE DEST`?"
 	}
@@ -120,7 +119,12 @@ func (v filesVerb) run(ctx context.Context, source, dest string) error {
 // check reports invalid combinations before anything is read.
 func (v filesVerb) check(source, dest string) error {
 	stdin := 0
+	out, _ := v.Out.(*os.File)
+	stdout, _ := out.Stat()
 	for _, name := range []string{source, dest, v.original} {
+		if is, err := os.Stat(name); err == nil && stdout != nil && is.Mode().IsRegular() && os.SameFile(is, stdout) {
+			return fmt.Errorf("%s: standard output is written into it, and > has emptied it before: restore it, and give -w in place of >", name)
+		}
 		if name == "-" {
 			stdin++
 		}

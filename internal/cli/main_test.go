@@ -180,6 +180,31 @@ func TestMainOptions(t *testing.T) {
 	}
 }
 
+// TestFilesIntoItself: a file that standard output is written into is none of those that are merged.
+func TestFilesIntoItself(t *testing.T) {
+	dir := t.TempDir()
+	source, dest := filepath.Join(dir, "source.yaml"), filepath.Join(dir, "dest.yaml")
+	for _, into := range []string{dest, source, filepath.Join(dir, "new.yaml")} {
+		for _, name := range []string{source, dest} {
+			if err := os.WriteFile(name, []byte("a: 1\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		out, err := os.Create(into) // as a shell does for >
+		if err != nil {
+			t.Fatal(err)
+		}
+		var errs bytes.Buffer
+		code := Main(t.Context(), []string{"files", source, dest}, genericiooptions.IOStreams{In: strings.NewReader(""), Out: out, ErrOut: &errs})
+		if err := out.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if itself := filepath.Base(into) != "new.yaml"; itself != (code == 1) || itself != strings.HasSuffix(errs.String(), filepath.Base(into)+": standard output is written into it, and > has emptied it before: restore it, and give -w in place of >\n") {
+			t.Errorf("into %s: code %d, %s", into, code, &errs)
+		}
+	}
+}
+
 // TestPathNamesDest: git gives a merge driver temporary files, and the user's name is in what
 // is reported.
 func TestPathNamesDest(t *testing.T) {

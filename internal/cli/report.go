@@ -26,12 +26,8 @@ func lines(err error, secret *redact.Values) (out []string) {
 	for _, one := range leaves(err) {
 		l.add(one)
 	}
-	for _, g := range l.groups {
-		out = append(out, g.text+more(g.objects-1))
-	}
-	for _, h := range l.hindrances {
-		out = append(out, h.Summary(l.waiting[h]))
-	}
+	out = each(l.groups, func(g group) string { return g.text + more(g.objects-1) })
+	out = append(out, each(l.hindrances, func(h run.Hindrance) string { return h.Summary(l.waiting[h]) })...)
 	if l.cut > 0 {
 		out = append(out, objects(l.cut)+" not written: "+run.ErrInterrupted.Error())
 	}

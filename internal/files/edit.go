@@ -54,10 +54,9 @@ type Stated struct {
 // is reports whether it states an object that was read from this file before. The object is in the
 // namespace that the user has given it where the file states none.
 func (s Stated) is(o object.Object) bool {
-	if ns := s.Object.Namespace(); o.Origin.Line != s.Object.Origin.Line || ns != "" && ns != o.Namespace() && o.Namespace() != "" {
-		return false
-	}
-	return merge.Identical(s.Object.InNamespace(o.Namespace()).Value, o.Value)
+	ns := s.Object.Namespace()
+	its := o.Origin.Line == s.Object.Origin.Line && (ns == "" || o.Namespace() == "" || ns == o.Namespace())
+	return its && merge.Identical(s.Object.InNamespace(o.Namespace()).Value, o.Value)
 }
 
 // editing returns the value that an object is to have, and its type; nil if it stays as it is.

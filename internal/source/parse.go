@@ -143,6 +143,8 @@ func other(o object.Object) string {
 		return "a document of kubectl merge, not an object of the cluster: a plan is given with --plan, and a record to kubectl merge undo"
 	case o.Kind() == "Config" && o.APIVersion() == "v1" && o.Value["clusters"] != nil:
 		return "a kubeconfig, not an object: give it with --kubeconfig"
+	case o.Kind() == "" && o.APIVersion() == "" && o.Value["services"] != nil:
+		return "a Compose file, not an object: convert it first, as kompose convert does"
 	case o.Kind() == "" && base == "Chart.yaml":
 		return "of a Helm chart, not an object: render the chart (helm template CHART | kubectl merge -f -)"
 	}

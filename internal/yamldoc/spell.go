@@ -117,10 +117,8 @@ func plainForm(s string, flow bool) bool {
 		return false
 	}
 	p := parser{src: s}
-	if !p.startsPlain(flow) || (s[0] == '-' || s[0] == '?' || s[0] == ':') && len(s) == 1 {
-		return false
-	}
-	if flow && strings.ContainsAny(s, ",?[]{}") {
+	switch {
+	case !p.startsPlain(flow), len(s) == 1 && strings.Contains("-?:", s), flow && strings.ContainsAny(s, ",?[]{}"):
 		return false
 	}
 	return !strings.Contains(s, ": ") && !strings.Contains(s, " #") && !strings.HasPrefix(s, "---") && !strings.HasPrefix(s, "...")
