@@ -59,8 +59,8 @@ func TestReadParent(t *testing.T) {
 		t.Errorf("%+v, %v", p, err)
 	}
 	for want, change := range map[string]func(labels, annotations map[string]any){
-		`missing required annotation "applyset.kubernetes.io/tooling"`:     func(_, a map[string]any) { delete(a, ToolingAnnotation) },
-		`missing required label "applyset.kubernetes.io/id"`:               func(l, _ map[string]any) { delete(l, IDLabel) },
+		`lacks the annotation "applyset.kubernetes.io/tooling"`:            func(_, a map[string]any) { delete(a, ToolingAnnotation) },
+		`lacks the label "applyset.kubernetes.io/id"`:                      func(l, _ map[string]any) { delete(l, IDLabel) },
 		`incorrect value for label "applyset.kubernetes.io/id"`:            func(l, _ map[string]any) { l[IDLabel] = "applyset-x-v1" },
 		`lacks the annotation applyset.kubernetes.io/contains-group-kinds`: func(_, a map[string]any) { delete(a, KindsAnnotation) },
 		`is no Kind.group`: func(_, a map[string]any) { a[KindsAnnotation] = "ConfigMap,,Secret" },

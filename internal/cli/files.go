@@ -123,7 +123,7 @@ func (v filesVerb) check(source, dest string) error {
 	stdout, _ := out.Stat()
 	for _, name := range []string{source, dest, v.original} {
 		if is, err := os.Stat(name); err == nil && stdout != nil && is.Mode().IsRegular() && os.SameFile(is, stdout) {
-			return fmt.Errorf("%s: standard output is written into it, and > has emptied it before: restore it, and give -w in place of >", name)
+			return fmt.Errorf("%s: standard output is written into it, and > empties a file before it is read: restore it, and give -w instead", name)
 		}
 		if name == "-" {
 			stdin++

@@ -302,7 +302,7 @@ var flagRows = []flagRow{
 	{verbs: "merge", name: "version", bare: "true", advice: "use `kubectl merge version`"},
 	{verbs: "merge", name: "save-config", bare: "true", advice: "what is applied is always recorded: leave it out"},
 	{verbs: "files", name: "filename", short: "f", advice: "the files are arguments: kubectl merge files SOURCE DEST"},
-	{verbs: "replacements", name: "kustomize", short: "k", advice: "give its file as the argument: kubectl merge replacements FOLDER/kustomization.yaml -f FILE"},
+	{verbs: "replacements", name: "kustomize", short: "k", advice: "replacements has no such flag, since the file is its argument: kubectl merge replacements FOLDER/kustomization.yaml -f FILE"},
 	{verbs: "files", name: "dry-run", bare: "client", advice: "without -w nothing is written"},
 	{verbs: "merge", name: "subresource", bare: "true", advice: "only the object itself is written: use `kubectl patch --subresource`"},
 	{verbs: plans + " drift", name: "replacements", bare: "true",

@@ -199,7 +199,7 @@ func TestFilesIntoItself(t *testing.T) {
 		if err := out.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if itself := filepath.Base(into) != "new.yaml"; itself != (code == 1) || itself != strings.HasSuffix(errs.String(), filepath.Base(into)+": standard output is written into it, and > has emptied it before: restore it, and give -w in place of >\n") {
+		if itself := filepath.Base(into) != "new.yaml"; itself != (code == 1) || itself != strings.HasSuffix(errs.String(), filepath.Base(into)+": standard output is written into it, and > empties a file before it is read: restore it, and give -w instead\n") {
 			t.Errorf("into %s: code %d, %s", into, code, &errs)
 		}
 	}

@@ -76,7 +76,7 @@ func (c *Cluster) unreachable(err error) error {
 		if host == withoutConfig {
 			text = fmt.Sprintf("no kubeconfig names a server: KUBECONFIG is %q", os.Getenv("KUBECONFIG"))
 			if _, err := os.Stat(os.Getenv("KUBECONFIG")); err != nil && os.Getenv("KUBECONFIG") != "" {
-				text += ", which is no file"
+				text += ", which is no file (a ~ in quotes stays as it is)"
 			}
 		}
 		if c.Saved {

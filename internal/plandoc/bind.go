@@ -61,7 +61,7 @@ func (b *Bound) elsewhere(id Identity) string {
 	if at < 0 || b.Items[at].Namespace == id.Namespace {
 		return ""
 	}
-	return ", which has one in the namespace " + b.Items[at].Namespace
+	return fmt.Sprintf(", which has one in the namespace %s and not in %s (-n chooses)", b.Items[at].Namespace, id.Namespace)
 }
 
 // Surplus lists what a run would do with an object beyond the plan, a line each; nil for nothing. A

@@ -68,7 +68,7 @@ func (s *Set) permitted(ctx context.Context) error {
 		return fmt.Errorf("%s: identifying allowed custom resource parent types: %w", s.Target, err)
 	}
 	if _, ok := applyset.ReadMember(applyset.GroupKind{}, crd).Labels[applyset.ParentTypeLabel]; !ok {
-		return fmt.Errorf("%s: is given as the set, and its resource %q is not permitted as an ApplySet parent: use a Secret or a ConfigMap, or label its CustomResourceDefinition %s=true", s.Target, s.Target.Plural+"."+s.Target.Group, applyset.ParentTypeLabel)
+		return fmt.Errorf("%s: is given as the set, and resource %q is not permitted as an ApplySet parent: a set is a Secret, a ConfigMap, or of a kind whose CustomResourceDefinition has the label %s=true; where objects are named, too, it is named before them", s.Target, s.Target.Plural+"."+s.Target.Group, applyset.ParentTypeLabel)
 	}
 	return nil
 }

@@ -111,12 +111,12 @@ func (r Rule) impossible(t *merge.Type) (why string, index bool) {
 		}
 	}
 	if r.List != "" && t != nil && t.Kind != merge.Unknown && !isList(t) {
-		return fmt.Sprintf("list: is for lists, and %s is none", p), false
+		return "list: is for lists, and this is none", false
 	}
 	for _, key := range r.Keys {
 		if entry := t.EntryType(); entry != nil && entry.Kind == merge.Object && why == "" {
 			if _, why = fieldLike(entry, p, key); why != "" {
-				why = "keys: an entry of " + why
+				why = strings.Replace(why, p.String()+" has", "keys: its entries have", 1)
 			}
 		}
 	}

@@ -41,7 +41,7 @@ func TestSeeds(t *testing.T) {
 				if !s.Has(*only) {
 					continue
 				}
-				watch := time.AfterFunc(time.Minute, func() { panic(fmt.Sprintf("-sim.seed=%d does not end", seed)) })
+				watch := time.AfterFunc(10*time.Minute, func() { panic(fmt.Sprintf("-sim.seed=%d does not end", seed)) })
 				r := place.Play(t, s)
 				watch.Stop()
 				mu.Lock()
