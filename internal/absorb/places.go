@@ -189,8 +189,8 @@ var imageForm = regexp.MustCompile(`^(.+?)(?::([^:/@]+))?(?:@(.+))?$`)
 
 // image returns an entry of images with live's name, tag and digest.
 func (s *seeker) image(e map[string]any) (any, error) {
-	was, _ := s.was.(string)
-	from, to := imageForm.FindStringSubmatch(was), imageForm.FindStringSubmatch(merge.At[string](s.live.Value))
+	from := imageForm.FindStringSubmatch(merge.At[string](s.was))
+	to := imageForm.FindStringSubmatch(merge.At[string](s.live.Value))
 	name := merge.At[string](e, "name")
 	if from == nil || to == nil || from[1] != cmp.Or(merge.At[string](e, "newName"), name) {
 		return nil, nil

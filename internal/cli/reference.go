@@ -54,7 +54,7 @@ func Reference() Page {
 
 // commands returns a command and all below it, each before its own.
 func commands(cmd *cobra.Command) []*cobra.Command {
-	return slices.Insert(slices.Concat(each(cmd.Commands(), commands)...), 0, cmd)
+	return append([]*cobra.Command{cmd}, slices.Concat(each(cmd.Commands(), commands)...)...)
 }
 
 func flagsOf(flags *pflag.FlagSet) (out []FlagHelp) {

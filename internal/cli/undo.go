@@ -85,14 +85,14 @@ func (u *undoing) file(ctx context.Context, name string) (err error) {
 // stopped is the error of an undo that writes nothing: others have changed values of the run since.
 // lost states that no policy helps with what is left.
 func (u *undoing) stopped(lost bool, conflicts int) error {
-	text := "nothing was written"
-	if executed := len(u.doc.Executed()); !lost && (conflicts > 0 || executed > 1) {
+	text, several := "nothing was written", len(u.doc.Executed()) > 1
+	if !lost && (conflicts > 0 || several) {
 		text += ": --policy=live leaves what others have done, and undoes the rest"
 	}
 	if conflicts > 0 {
 		text += "; --policy=apply sets back what was there before the run"
 	}
-	if len(u.doc.Executed()) > 1 {
+	if several {
 		text += "; --partial undoes the other objects"
 	}
 	return &exit{Code: conflicted, Err: errors.New(text)}

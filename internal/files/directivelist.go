@@ -162,9 +162,9 @@ func withKeys(e, from any, t *merge.Type) any {
 	if !ok || t == nil {
 		return e
 	}
-	out := maps.Clone(m)
+	keys, out := merge.At[map[string]any](from), maps.Clone(m)
 	for _, k := range t.Keys {
-		if v := merge.At[map[string]any](from)[k.Name]; v != nil {
+		if v := keys[k.Name]; v != nil {
 			out[k.Name] = v
 		}
 	}

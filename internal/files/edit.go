@@ -55,8 +55,8 @@ type Stated struct {
 // namespace that the user has given it where the file states none.
 func (s Stated) is(o object.Object) bool {
 	ns := s.Object.Namespace()
-	its := o.Origin.Line == s.Object.Origin.Line && (ns == "" || o.Namespace() == "" || ns == o.Namespace())
-	return its && merge.Identical(s.Object.InNamespace(o.Namespace()).Value, o.Value)
+	same := o.Origin.Line == s.Object.Origin.Line && (ns == "" || o.Namespace() == "" || ns == o.Namespace())
+	return same && merge.Identical(s.Object.InNamespace(o.Namespace()).Value, o.Value)
 }
 
 // editing returns the value that an object is to have, and its type; nil if it stays as it is.

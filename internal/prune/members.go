@@ -71,8 +71,8 @@ func (e *unservedError) Unwrap() error { return e.error }
 
 // down reports whether the server of a kind does not answer, while the API server does.
 func down(err error) bool {
-	otherwise := errors.As(err, new(*cluster.Unreachable)) || errors.Is(err, context.Canceled) || cluster.IsForbidden(err)
-	return !otherwise && (errors.As(err, new(*unservedError)) || cluster.Code(err) >= 500)
+	general := errors.As(err, new(*cluster.Unreachable)) || errors.Is(err, context.Canceled) || cluster.IsForbidden(err)
+	return !general && (errors.As(err, new(*unservedError)) || cluster.Code(err) >= 500)
 }
 
 // list lists the members of one kind. If the server has no such list, though discovery names the

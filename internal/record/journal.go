@@ -97,8 +97,10 @@ func (j *Journal) Begin(item *run.Item, p apply.Planned) (func(stored map[string
 		case err != nil:
 			doc.Outcome = plandoc.Refused
 		default:
-			if sub.Stored = stored; sub.Action != apply.Delete {
+			if sub.Action == apply.Change && p.Final != nil {
 				sub.Planned.Live = j.since(p, stored)
+			}
+			if sub.Stored = stored; sub.Action != apply.Delete {
 				doc = j.header.Item(sub)
 				doc.Written = plandoc.Written{UID: object.Object{Value: stored}.UID(), ResourceVersion: object.Object{Value: stored}.ResourceVersion()}
 			}
@@ -116,7 +118,7 @@ func (j *Journal) since(p apply.Planned, stored map[string]any) map[string]any {
 		by := ownership.At(owners, c.Path)
 		return len(by) == 0 || slices.ContainsFunc(by, func(o merge.Owner) bool { return o.Manager == j.header.Manager })
 	})
-	if live, err := merge.Replay(p.Live, theirs); err == nil && p.Live != nil && p.Final != nil {
+	if live, err := merge.Replay(p.Live, theirs); err == nil {
 		return merge.At[map[string]any](live)
 	}
 	return p.Live

@@ -100,8 +100,8 @@ func answersAt(r *cluster.Refusal, _, other *Item) bool {
 // does not respond.
 func aggregates(r *cluster.Refusal, item, other *Item) bool {
 	spec, _ := other.local()["spec"].(map[string]any)
-	its := spec["group"] == item.Target.Group && spec["version"] == item.Target.Version && r.Kind != "namespaces"
-	return its && slices.Contains([]int{http.StatusNotFound, http.StatusServiceUnavailable, http.StatusBadGateway, http.StatusGatewayTimeout}, r.Code)
+	belongs := spec["group"] == item.Target.Group && spec["version"] == item.Target.Version && r.Kind != "namespaces"
+	return belongs && slices.Contains([]int{http.StatusNotFound, http.StatusServiceUnavailable, http.StatusBadGateway, http.StatusGatewayTimeout}, r.Code)
 }
 
 // grants reports whether the role was missing, or grants permissions that the user lacks.

@@ -133,9 +133,7 @@ func (r Report) Looked() Report {
 	return r
 }
 
-func isSecret(v any) bool {
-	return redact.IsSecret(merge.At[map[string]any](v))
-}
+func isSecret(v any) bool { return redact.IsSecret(merge.At[map[string]any](v)) }
 
 // secretDepth returns how many steps of the path lead to a Secret; -1 if it leads into
 // none. The value there may still contain a whole Secret.

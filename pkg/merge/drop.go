@@ -205,9 +205,9 @@ func leftOf(t *Type, o, v any) Opt {
 		if t != nil && (t.Atomic || isList(t)) {
 			return Opt{}
 		}
-		out := map[string]any{}
+		om, out := At[map[string]any](o), map[string]any{}
 		for name, vv := range v {
-			ov := At[map[string]any](o)[name]
+			ov := om[name]
 			f, entry := childOf(t, name)
 			if entry {
 				if ov == nil && vv != nil {
