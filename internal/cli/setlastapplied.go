@@ -62,14 +62,13 @@ func (v *setVerb) send(ctx context.Context, objects []target.Target, plans []ann
 		counts[outs[i].Outcome]++
 		switch {
 		case errs[i] != nil:
-		case outs[i].Outcome == write.Unchanged && (v.output == "" || v.output == "diff"):
-			if v.output == "" {
-				text := fmt.Sprintf("set-last-applied %s: no changes required.", escape.Line(objects[i].Name))
-				if v.mode == dryNone {
-					_, errs[i] = fmt.Fprintln(v.Out, text)
-				} else {
-					errs[i] = v.remark(diff.Note{Object: objects[i].String(), Kind: noteOutcome, Message: "unchanged" + v.mode.suffix()}, text)
-				}
+		case outs[i].Outcome == write.Unchanged && v.output == "diff":
+		case outs[i].Outcome == write.Unchanged && v.output == "":
+			text := fmt.Sprintf("set-last-applied %s: no changes required.", escape.Line(objects[i].Name))
+			if v.mode == dryNone {
+				_, errs[i] = fmt.Fprintln(v.Out, text)
+			} else {
+				errs[i] = v.remark(diff.Note{Object: objects[i].String(), Kind: noteOutcome, Message: "unchanged" + v.mode.suffix()}, text)
 			}
 		default:
 			errs[i] = v.written(objects[i], plans[i], outs[i])

@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/outcome"
+	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/strategic"
 	"github.com/kubectl-merge/kubectl-merge/internal/target"
@@ -141,10 +142,13 @@ func (k *targetVerb) prepare(ctx context.Context) (err error) {
 }
 
 // put writes one change, or has the server try it; a client-side dry run, and a change that is none, send
-// nothing.
+// nothing. What has begun is finished after an interrupt.
 func (k *targetVerb) put(ctx context.Context, t target.Target, c annotate.Annotated) (write.Result, error) {
 	if !write.Writes(c.Planned) || k.mode == dryClient {
 		return write.Foreseen(c.Planned), nil
+	}
+	if ctx.Err() == nil {
+		ctx = parallel.Outlasting(ctx)
 	}
 	return k.Write(ctx, t, c, k.mode == dryServer)
 }

@@ -105,20 +105,13 @@ func (c *Cluster) polled(ctx context.Context, crd Target) (map[string]any, error
 	return c.Get(ctx, crd)
 }
 
-// neverEstablished returns the condition because of which a CustomResourceDefinition will not be
-// served as it is; "" if there is none. The API server's controllers set NamesAccepted to False if
-// a name is taken, and Established to False if the definition cannot be served. The reasons
-// Installing and NotAccepted are transient (k8s.io/apiextensions-apiserver, pkg/controller/status
-// and establish).
+// neverEstablished is why a definition will not be served as it is; "" if it may yet be.
 func neverEstablished(crd map[string]any) string {
-	for _, name := range []string{"NamesAccepted", "Established"} {
-		c := object.Condition(crd, name)
-		reason := merge.At[string](c, "reason")
-		if merge.At[string](c, "status") == "False" && reason != "Installing" && reason != "NotAccepted" {
-			return shorten(fmt.Sprintf("%s is False: %s: %s", name, reason, merge.At[string](c, "message")), maxText)
-		}
+	c := object.Unserved(crd)
+	if c == nil {
+		return ""
 	}
-	return ""
+	return shorten(fmt.Sprintf("%s is False: %s: %s", c["type"], merge.At[string](c, "reason"), merge.At[string](c, "message")), maxText)
 }
 
 // oldest is the minor version of the oldest Kubernetes 1 that is supported

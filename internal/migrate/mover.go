@@ -139,11 +139,12 @@ func (m Move) changed(obj map[string]any) []merge.Path {
 
 // Write writes every migration, and calls done for each object, in order, with its Result.
 func (m *Mover) Write(ctx context.Context, items []*Item, done func(*Item)) {
+	long := parallel.Outlasting(ctx)
 	m.each(ctx, items, func(i *Item) {
 		if i.Result = write.Foreseen(i.Move.Planned); i.Err == nil && i.Move.Action != apply.Nothing {
-			i.Result, i.Err = m.write(ctx, i, false)
+			i.Result, i.Err = m.write(long, i, false)
 			if i.Err == nil && i.Move.Late {
-				i.Err = m.apply(ctx, i)
+				i.Err = m.apply(long, i)
 			}
 		}
 	}, done)

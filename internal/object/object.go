@@ -111,6 +111,9 @@ func (o Object) ResourceVersion() string { return merge.At[string](o.meta(), "re
 // UID returns metadata.uid, "" where the object has none.
 func (o Object) UID() string { return merge.At[string](o.meta(), "uid") }
 
+// UID returns an object's metadata.uid as a copy: a substring would keep the whole answer in memory.
+func UID(obj map[string]any) string { return strings.Clone(Object{Value: obj}.UID()) }
+
 // Finalizers returns the object's finalizers. Those of a wrong type are left out.
 func (o Object) Finalizers() (names []string) {
 	for _, f := range merge.At[[]any](o.meta(), "finalizers") {
@@ -232,6 +235,20 @@ func (o Object) Whole() (Object, error) {
 func Condition(obj map[string]any, name string) map[string]any {
 	for _, c := range merge.MapsAt(obj, "status", "conditions") {
 		if c["type"] == name {
+			return c
+		}
+	}
+	return nil
+}
+
+// Unserved returns the condition because of which a CustomResourceDefinition will not be served as
+// it is; nil if there is none. The API server's controllers set NamesAccepted to False if a name is
+// taken, and Established to False if the definition cannot be served. The reasons Installing and
+// NotAccepted are transient (k8s.io/apiextensions-apiserver, pkg/controller/status and establish).
+func Unserved(crd map[string]any) map[string]any {
+	for _, name := range []string{"NamesAccepted", "Established"} {
+		c := Condition(crd, name)
+		if r := c["reason"]; c["status"] == "False" && r != "Installing" && r != "NotAccepted" {
 			return c
 		}
 	}

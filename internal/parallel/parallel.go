@@ -1,11 +1,12 @@
 // Package parallel runs one step for many items, a limited number at a time, and reports
-// completion in input order. It does not know what the step does.
+// completion in input order; what has begun may outlast an interrupt. It does not know what the step does.
 package parallel
 
 import (
 	"cmp"
 	"context"
 	"sync"
+	"time"
 )
 
 // Limit is the default number of concurrent steps.
@@ -78,4 +79,15 @@ func Each(ctx context.Context, s Steps, step func(i int)) int {
 		})
 	}
 	return s.N
+}
+
+// grace is how long writes in progress may take after the user has stopped the run: the
+// outcome of a request that is cut off is unknown.
+const grace = 20 * time.Second
+
+// Outlasting returns a context that ends grace after ctx does.
+func Outlasting(ctx context.Context) context.Context {
+	long, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	context.AfterFunc(ctx, func() { time.AfterFunc(grace, cancel) })
+	return long
 }

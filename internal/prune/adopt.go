@@ -170,8 +170,7 @@ func (s *Set) relabel(ctx context.Context, m Member, l Labelling) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("%s: was not written: %w", m.Target, run.ErrInterrupted)
 	}
-	ctx, done := run.Outlasting(ctx)
-	defer done()
+	ctx = parallel.Outlasting(ctx)
 	w := cluster.Write{FieldManager: l.Manager, DryRun: l.DryRun}
 	for try := 0; ; try++ {
 		var label any

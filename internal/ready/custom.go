@@ -116,15 +116,10 @@ func service(s Subject) Verdict {
 }
 
 // definition judges a CustomResourceDefinition. A name that another definition has, and a
-// lost Established condition, do not pass without a change. Installing and NotAccepted only
-// mean that its controllers are not there yet (k8s.io/apiextensions-apiserver,
-// pkg/controller/status and establish).
+// lost Established condition, do not pass without a change.
 func definition(s Subject) Verdict {
-	for _, name := range []string{"NamesAccepted", "Established"} {
-		c := object.Condition(s.Object, name)
-		if r := merge.At[string](c, "reason"); isFalse(c) && r != "Installing" && r != "NotAccepted" {
-			return failed(because(c), stated(c, fmt.Sprintf("%s is False", name)))
-		}
+	if c := object.Unserved(s.Object); c != nil {
+		return failed(because(c), stated(c, fmt.Sprintf("%s is False", c["type"])))
 	}
 	c := object.Condition(s.Object, "Established")
 	if isTrue(c) {

@@ -102,7 +102,7 @@ func (j *Journal) Begin(item *run.Item, p apply.Planned) (func(stored map[string
 			}
 			if sub.Stored = stored; sub.Action != apply.Delete {
 				doc = j.header.Item(sub)
-				doc.Written = plandoc.Written{UID: object.Object{Value: stored}.UID(), ResourceVersion: object.Object{Value: stored}.ResourceVersion()}
+				doc.Written = plandoc.Written{UID: object.UID(stored), ResourceVersion: object.Object{Value: stored}.ResourceVersion()}
 			}
 			doc.Outcome = plandoc.Done
 		}

@@ -119,9 +119,7 @@ func (w *writer) prune(ctx context.Context) {
 		rest = rest[n:]
 	}
 	if w.begun {
-		long, cancel := Outlasting(ctx)
-		defer cancel()
-		w.Err = errors.Join(w.Err, w.Pruner.End(long, w.Plan))
+		w.Err = errors.Join(w.Err, w.Pruner.End(parallel.Outlasting(ctx), w.Plan))
 	}
 }
 
@@ -148,8 +146,7 @@ func (w *writer) complete() bool {
 // delete has the Pruner delete the items whose action is Delete, or try it.
 func (w *writer) delete(ctx context.Context, items []*Item, phase Phase) {
 	items = slices.DeleteFunc(slices.Clone(items), func(i *Item) bool { return i.Action() != apply.Delete })
-	long, cancel := Outlasting(ctx)
-	defer cancel()
+	long := parallel.Outlasting(ctx)
 	begun := parallel.Each(ctx, parallel.Steps{N: len(items), Limit: w.Concurrency, Adapt: w.Adapt, Done: w.count(phase, len(items))}, func(i int) {
 		item := items[i]
 		item.Err = w.deleteOne(item.Meter.In(long), item, phase == Trying || w.Write.DryRun)

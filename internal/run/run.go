@@ -29,7 +29,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
@@ -39,7 +38,6 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
-	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
 // Item is one object of a run. Its Object may be Packed, and its plan and result may be
@@ -196,7 +194,7 @@ func (p *Plan) read(ctx context.Context, item *Item) {
 
 // merge merges an item with its live object; obj is nil if there is none.
 func (p *Plan) merge(ctx context.Context, item *Item, obj map[string]any) {
-	item.found, item.UID = obj != nil, uid(obj)
+	item.found, item.UID = obj != nil, object.UID(obj)
 	if p.Pruner != nil && item.found {
 		if item.Err = p.Pruner.Admit(item, obj); item.Err != nil {
 			return
@@ -218,10 +216,6 @@ func (j *Job) compares() bool {
 	}
 	_, server := j.Planner.Writing.(apply.ServerSide)
 	return server
-}
-
-func uid(obj map[string]any) string {
-	return strings.Clone(merge.At[string](obj, "metadata", "uid")) // a substring would keep the whole response in memory
 }
 
 // plan merges an item with a live object, nil for none, and checks the plan.
@@ -283,15 +277,4 @@ func (p *Plan) foresee(item *Item) {
 	if item.Err == nil {
 		item.Err = p.bound(item, item.Planned)
 	}
-}
-
-// grace is how long writes in progress may take after the user has stopped the run: the
-// outcome of a request that is cut off is unknown.
-const grace = 20 * time.Second
-
-// Outlasting returns a context that ends grace after ctx does.
-func Outlasting(ctx context.Context) (context.Context, context.CancelFunc) {
-	long, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() { time.AfterFunc(grace, cancel) })
-	return long, func() { stop(); cancel() }
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 )
@@ -101,8 +102,7 @@ func (w *writer) in(s state) []*Item {
 
 // send writes items. The failure of one that others may depend on stops the run.
 func (w *writer) send(ctx context.Context, items []*Item, s stage) {
-	long, cancel := Outlasting(ctx)
-	defer cancel()
+	long := parallel.Outlasting(ctx)
 	begun := parallel.Each(ctx, parallel.Steps{N: len(items), Limit: w.Concurrency, Adapt: w.Adapt, Done: w.count(Writing, len(items))}, func(i int) { w.sendOne(long, items[i]) })
 	w.serving.Wait()
 	kinds := false
@@ -146,7 +146,7 @@ func (w *writer) sendOne(ctx context.Context, item *Item) {
 
 // sent stores the UID of the written object.
 func (w *writer) sent(item *Item, out write.Result) {
-	if id := uid(out.Object); id != "" && !w.Write.DryRun {
+	if id := object.UID(out.Object); id != "" && !w.Write.DryRun {
 		item.UID = id
 	}
 }

@@ -51,7 +51,7 @@ func (d *deletions) Decide(ctx context.Context, _ *run.Plan) ([]*run.Item, error
 		case reason != "":
 			d.leave(Left{Target: item.Target, Reason: reason})
 		default:
-			item.UID, item.Surplus = object.Object{Value: obj}.UID(), &run.Surplus{Reason: "was created by the run"}
+			item.UID, item.Surplus = object.UID(obj), &run.Surplus{Reason: "was created by the run"}
 			item.Own()
 			item.Planned = apply.Planned{Subject: apply.Subject{Object: item.Object, Name: item.Target.String(), HasStatus: item.Target.Status}, Live: obj}
 			item.Planned.Sensitive = d.Planner.Sensitive(item.Planned.Subject, merge.Triple{Live: obj})

@@ -170,7 +170,7 @@ func (u *Undo) plan(ctx context.Context, item *run.Item, obj map[string]any) (ap
 	out := apply.Planned{Subject: apply.Subject{Object: item.Object, Name: item.Target.String(), HasStatus: item.Target.Status, Answers: item.Answers}, Live: obj}
 	before, hidden := configured(*e)
 	out.Sensitive = u.Planner.Sensitive(out.Subject, merge.Triple{Local: before, Live: obj})
-	is := object.Object{Value: obj}.UID()
+	is := object.UID(obj)
 	leave := func(reason string, lost bool) (apply.Planned, error) {
 		u.leave(Left{Target: item.Target, Reason: reason, Lost: lost})
 		return out, nil
@@ -212,7 +212,7 @@ func (u *Undo) plan(ctx context.Context, item *run.Item, obj map[string]any) (ap
 
 // isNew reports whether the object is the one that the run has created in place of another.
 func (u *Undo) isNew(e *plandoc.Item, obj map[string]any) bool {
-	switch is := (object.Object{Value: obj}).UID(); {
+	switch is := object.UID(obj); {
 	case e.Action != apply.Recreate:
 		return false
 	case e.Written.UID != "":

@@ -102,7 +102,7 @@ func (c *recreating) try(ctx context.Context) (Result, error) {
 // deletion returns the Deletion for the object that was merged; unless others write it constantly,
 // also for its state.
 func (c *recreating) deletion(bound bool) cluster.Deletion {
-	d := cluster.Deletion{UID: uidOf(c.Planned.Live), Propagation: c.Propagation, DryRun: c.Write.DryRun}
+	d := cluster.Deletion{UID: object.UID(c.Planned.Live), Propagation: c.Propagation, DryRun: c.Write.DryRun}
 	if bound {
 		d.ResourceVersion = version(c.Planned.Live)
 	}
@@ -133,7 +133,7 @@ func (c *recreating) remove(ctx context.Context) error {
 			return nil
 		case err != nil:
 			return fmt.Errorf("%s: whether it was deleted is not known: %w: merge again", c.Target, err)
-		case uidOf(live) != d.UID:
+		case object.UID(live) != d.UID:
 			return fmt.Errorf("%s: was replaced by another object meanwhile: merge again", c.Target)
 		case apply.Deleting(live) != nil:
 			return nil
@@ -161,7 +161,7 @@ func (c *recreating) gone(ctx context.Context) error {
 		switch {
 		case cluster.IsNotFound(err), err == nil && live == nil:
 			return nil
-		case err == nil && uidOf(live) != c.deletion(false).UID:
+		case err == nil && object.UID(live) != c.deletion(false).UID:
 			return fmt.Errorf("%s: was deleted, and has been created by others since: merge again", c.Target)
 		}
 		select {
@@ -230,8 +230,6 @@ func (c *recreating) restored(ctx context.Context, refusal error) error {
 	}
 	return fmt.Errorf("%s: was deleted, and is there again as it was configured, since the new one is refused: %w", c.Target, refusal)
 }
-
-func uidOf(obj map[string]any) string { return object.Object{Value: obj}.UID() }
 
 // finalizers lists an object's finalizers.
 func finalizers(obj map[string]any) string {

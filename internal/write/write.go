@@ -158,7 +158,7 @@ func (c *applying) retry(ctx context.Context, try int, cause error) error {
 // written ends an Apply after a confirmed write.
 func (c *applying) written(obj map[string]any) {
 	c.out = c.out.stored(obj, c.version(), c.Write.DryRun)
-	if id := uidOf(obj); id != "" && c.last.UID != "" && id != c.last.UID { // a server-side apply that could not be bound to it
+	if id := object.UID(obj); id != "" && c.last.UID != "" && id != c.last.UID { // a server-side apply that could not be bound to it
 		c.out.Outcome = Created
 		c.note("was deleted since it was read, and is created again")
 	}

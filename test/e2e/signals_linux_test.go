@@ -20,30 +20,35 @@ func TestSignals(t *testing.T) {
 	t.Parallel()
 	s := server.need(t)
 	for sig, code := range map[syscall.Signal]int{syscall.SIGHUP: 129, syscall.SIGINT: 130, syscall.SIGTERM: 143} {
-		t.Run(sig.String(), func(t *testing.T) {
-			t.Parallel()
-			u := s.user(t, "signals")
-			u.file("v1.yaml", many(60, "1"))
-			u.file("v2.yaml", many(60, "2"))
-			u.merges("-f", "v1.yaml")
-			was := u.versions("v2.yaml")
-			cmd := u.command(t.Context(), "kubectl-merge", "-f", "v2.yaml", "--concurrency=2")
-			stop := u.afterWrites(3, func() {
-				if err := cmd.Process.Signal(sig); err != nil {
-					t.Error(err)
+		for _, line := range []string{"-f v2.yaml --concurrency=2", "set-last-applied -f v2.yaml"} {
+			t.Run(sig.String()+" "+line, func(t *testing.T) {
+				t.Parallel()
+				u := s.user(t, "signals")
+				u.file("v1.yaml", many(60, "1"))
+				u.file("v2.yaml", many(60, "2"))
+				u.merges("-f", "v1.yaml")
+				was := u.versions("v2.yaml")
+				cmd := u.command(t.Context(), "kubectl-merge", strings.Fields(line)...)
+				stop := u.afterWrites(3, func() {
+					if err := cmd.Process.Signal(sig); err != nil {
+						t.Error(err)
+					}
+				})
+				got := u.ends(cmd)
+				stop()
+				is := u.versions("v2.yaml")
+				truthful(t, got, was, is)
+				if strings.Contains(got.stderr, "cannot be known") {
+					t.Errorf("a write under way was cut off: %s", got)
 				}
+				if got.code == 0 && count(words(got), "configured") == 60 {
+					t.Logf("it was through before the signal: %s", got.line)
+				} else if got.code != code {
+					t.Errorf("want exit %d: %s", code, got)
+				}
+				notUnchanged(t, "the run after the next", words(func() said { u.merges("-f", "v2.yaml"); return u.merges("-f", "v2.yaml") }()), 60)
 			})
-			got := u.ends(cmd)
-			stop()
-			is := u.versions("v2.yaml")
-			truthful(t, got, was, is)
-			if got.code == 0 && count(words(got), "configured") == 60 {
-				t.Logf("it was through before the signal: %s", got.line)
-			} else if got.code != code {
-				t.Errorf("want exit %d: %s", code, got)
-			}
-			notUnchanged(t, "the run after the next", words(func() said { u.merges("-f", "v2.yaml"); return u.merges("-f", "v2.yaml") }()), 60)
-		})
+		}
 	}
 }
 
