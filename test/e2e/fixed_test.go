@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
-// rowsOf reads a YAML file with a list, or the list in one of its fields.
-func rowsOf(t *testing.T, file, field string) (rows []map[string]any) {
+// read reads a YAML file.
+func read(t *testing.T, file string) any {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -23,13 +23,7 @@ func rowsOf(t *testing.T, file, field string) (rows []map[string]any) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if field != "" {
-		v = v.(map[string]any)[field]
-	}
-	for _, row := range v.([]any) {
-		rows = append(rows, row.(map[string]any))
-	}
-	return rows
+	return v
 }
 
 // TestFixed holds the facts about what can no longer be changed to the server: it refuses the change of
@@ -40,7 +34,8 @@ func TestFixed(t *testing.T) {
 	s := server.need(t)
 	api, u := newObjects(t, s), s.user(t, "fixed")
 	tried := map[string]bool{} // by kind and path
-	for i, row := range rowsOf(t, "testdata/fixed.yaml", "") {
+	for i, one := range read(t, "testdata/fixed.yaml").([]any) {
+		row := one.(map[string]any)
 		o, at := row["in"].(map[string]any), row["at"].(string)
 		name := fmt.Sprint(u.ns, "-", i)
 		meta := map[string]any{"name": name}
@@ -78,9 +73,13 @@ func TestFixed(t *testing.T) {
 			t.Errorf("%s %s: the server allows the change: %t, want %t; %q are called fixed", o["kind"], at, allowed, want, foreseen)
 		}
 	}
-	for _, fact := range rowsOf(t, "../../pkg/schema/internal/gen/facts.yaml", "fixed") {
-		kind := strings.TrimPrefix(path.Ext(fact["type"].(string)), ".")
-		for _, p := range fact["paths"].([]any) {
+	facts := read(t, "../../pkg/schema/internal/gen/facts.yaml").(map[string]any)["fixed"].(map[string]any)
+	if len(facts) == 0 {
+		t.Error("facts.yaml has no fixed paths")
+	}
+	for name, paths := range facts {
+		kind := strings.TrimPrefix(path.Ext(name), ".")
+		for _, p := range paths.([]any) {
 			found := slices.Contains(elsewhere, kind)
 			p, _, _ := strings.Cut(p.(string), " ")
 			for key := range tried {

@@ -3,6 +3,7 @@ package main
 import (
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"path"
@@ -24,16 +25,19 @@ var defaultsText string
 // facts holds what no schema states, and is therefore maintained by hand.
 type facts struct {
 	OneOf     []oneOfFact     `json:"oneOf"`
-	Allocated []allocatedFact `json:"allocated"`
-	Mirrored  []mirroredFact  `json:"mirrored"`
-	Made      []madeFact      `json:"made"`
-	Fixed     []fixedFact     `json:"fixed"`
 	Unique    []uniqueFact    `json:"unique"`
 	Exclusive []exclusiveFact `json:"exclusive"`
-	Defaults  []defaultsFact  `json:"defaults"`
+	Allocated texts           `json:"allocated"` // fields
+	Mirrored  texts           `json:"mirrored"`  // the two fields that the server keeps alike
+	Made      texts           `json:"made"`      // paths of entries that the server makes
+	Fixed     texts           `json:"fixed"`     // paths of what can no longer be changed
+	Defaults  texts           `json:"defaults"`  // rules for what the server fills in
 
 	ControlPlane []string `json:"controlPlane"`
 }
+
+// texts are facts that the table has as they are written, by the type that they are about.
+type texts map[string][]string
 
 type oneOf struct {
 	Fields        []string          `json:"fields"`
@@ -47,30 +51,6 @@ type oneOfFact struct {
 	Type   string    `json:"type"`   // a type's short name; * stands for any version
 	Except *[]string `json:"except"` // all fields but these
 	oneOf  `json:",inline"`
-}
-
-type allocatedFact struct {
-	Type   string   `json:"type"`
-	Fields []string `json:"fields"`
-}
-
-// mirroredFact states that the server keeps the two fields alike.
-type mirroredFact struct {
-	Type   string    `json:"type"`
-	Fields [2]string `json:"fields"`
-}
-
-// madeFact states that the server makes the entry of a map at the path, names with "/" between them.
-type madeFact struct {
-	Type string `json:"type"`
-	Path string `json:"path"`
-}
-
-// fixedFact states that the values at the paths can no longer be changed once the object
-// exists or runs.
-type fixedFact struct {
-	Type  string   `json:"type"`
-	Paths []string `json:"paths"` // as the table writes them
 }
 
 // exclusiveFact states that the API refuses a set that has two of the members.
@@ -89,13 +69,6 @@ type uniqueFact struct {
 	Absent any    `json:"absent"`
 }
 
-// defaultsFact are a type's rules for what the server fills in, as the table writes
-// them.
-type defaultsFact struct {
-	Type  string   `json:"type"`
-	Rules []string `json:"rules"`
-}
-
 func readFacts(text []byte) (*facts, error) {
 	f := &facts{}
 	if err := yaml.UnmarshalStrict(text, f); err != nil {
@@ -107,54 +80,30 @@ func readFacts(text []byte) (*facts, error) {
 // addTo writes the facts into the rows that they are about. A fact without a row is an
 // error (the type was renamed, or never existed). So is a union of the server's schema that
 // has no values in facts.yaml.
-func (f *facts) addTo(t *table) error {
-	for _, fact := range f.each(t) {
-		if err := t.each(fact.typ, fact.add); err != nil {
-			return err
+func (f *facts) addTo(t *table) (err error) {
+	add := func(pattern string, do func(*typeRow) error) { err = errors.Join(err, t.each(pattern, do)) }
+	for _, fact := range f.OneOf {
+		add(fact.Type, func(r *typeRow) error { return r.addOneOf(fact) })
+	}
+	for _, fact := range f.Unique {
+		add(fact.Type, func(r *typeRow) error { return r.addUnique(t, fact) })
+	}
+	for _, fact := range f.Exclusive {
+		add(fact.Type, func(r *typeRow) error { return r.addExclusive(fact) })
+	}
+	for _, one := range []struct {
+		texts
+		add func(*typeRow, []string) error
+	}{{f.Allocated, (*typeRow).markAllocated}, {f.Mirrored, (*typeRow).addMirrored}, {f.Made, rows("!")}, {f.Fixed, rows("#")}, {f.Defaults, rows(">")}} {
+		for _, name := range slices.Sorted(maps.Keys(one.texts)) {
+			add(name, func(r *typeRow) error { return one.add(r, one.texts[name]) })
 		}
 	}
 	t.controlPlane = f.ControlPlane
 	for _, name := range t.names() {
-		if err := t.types[name].addUnions(); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
+		add(name, (*typeRow).addUnions)
 	}
-	return nil
-}
-
-// oneFact is a fact, and the types that it is about.
-type oneFact struct {
-	typ string // a pattern
-	add func(*typeRow) error
-}
-
-// each lists all facts, in the order in which they are added.
-func (f *facts) each(t *table) (all []oneFact) {
-	for _, fact := range f.OneOf {
-		all = append(all, oneFact{fact.Type, func(r *typeRow) error { return r.addOneOf(fact) }})
-	}
-	for _, fact := range f.Allocated {
-		all = append(all, oneFact{fact.Type, func(r *typeRow) error { return r.markAllocated(fact.Fields) }})
-	}
-	for _, fact := range f.Unique {
-		all = append(all, oneFact{fact.Type, func(r *typeRow) error { return r.addUnique(t, fact) }})
-	}
-	for _, fact := range f.Exclusive {
-		all = append(all, oneFact{fact.Type, func(r *typeRow) error { return r.addExclusive(fact) }})
-	}
-	for _, fact := range f.Fixed {
-		all = append(all, oneFact{fact.Type, func(r *typeRow) error { return r.addFixed(fact.Paths) }})
-	}
-	for _, fact := range f.Mirrored {
-		all = append(all, oneFact{fact.Type, func(r *typeRow) error { return r.addMirrored(fact.Fields) }})
-	}
-	for _, fact := range f.Made {
-		all = append(all, oneFact{fact.Type, func(r *typeRow) error { return r.addMade(fact.Path) }})
-	}
-	for _, fact := range f.Defaults {
-		all = append(all, oneFact{fact.Type, func(r *typeRow) error { return r.addRules(fact.Rules) }})
-	}
-	return all
+	return err
 }
 
 // each applies a function to every row whose name fits the pattern.
@@ -296,41 +245,27 @@ func (r *typeRow) addExclusive(fact exclusiveFact) error {
 	return nil
 }
 
-func (r *typeRow) addFixed(rows []string) error {
-	for _, row := range rows {
-		name := row[:strings.IndexAny(row+"/", "/ ")]
-		if r.field(name) == nil {
-			return fmt.Errorf("there is no field %q", name)
+// rows returns the function that adds texts to a row, each as a line with a mark. They begin with a field.
+func rows(mark string) func(*typeRow, []string) error {
+	return func(r *typeRow, texts []string) error {
+		for _, text := range texts {
+			name := text[:strings.IndexAny(text+" ", "/? ")]
+			if r.field(name) == nil {
+				return fmt.Errorf("there is no field %q", name)
+			}
+			r.lines = append(r.lines, mark+" "+text)
 		}
+		return nil
 	}
-	r.fixed = append(r.fixed, rows...)
-	return nil
 }
 
 // addMirrored adds the pair, and that the server fills in each from the other.
-func (r *typeRow) addMirrored(pair [2]string) error {
-	r.mirrored = append(r.mirrored, pair)
-	return r.addRules([]string{pair[0] + " @" + pair[1] + " admission", pair[1] + " @" + pair[0] + " admission"})
-}
-
-func (r *typeRow) addMade(path string) error {
-	name, _, _ := strings.Cut(path, "/")
-	if r.field(name) == nil {
-		return fmt.Errorf("there is no field %q", name)
+func (r *typeRow) addMirrored(pair []string) error {
+	if len(pair) != 2 {
+		return fmt.Errorf("%q is no pair of fields", pair)
 	}
-	r.made = append(r.made, path)
-	return nil
-}
-
-func (r *typeRow) addRules(rules []string) error {
-	for _, rule := range rules {
-		name, _, _ := strings.Cut(rule, " ")
-		if name, _, _ = strings.Cut(name, "/"); r.field(strings.TrimSuffix(name, "?")) == nil {
-			return fmt.Errorf("there is no field %q", name)
-		}
-		r.rules = append(r.rules, rule)
-	}
-	return nil
+	a, b := pair[0], pair[1]
+	return errors.Join(rows("=")(r, []string{a + " " + b}), rows(">")(r, []string{a + " @" + b + " admission", b + " @" + a + " admission"}))
 }
 
 // addDefaults writes the fixed defaults of the server's functions into the rows. Types that

@@ -123,9 +123,12 @@ func TestFactsAreChecked(t *testing.T) {
 		{"an exception that is not there", "oneOf: [{type: core.v1.Volume, except: [nam]}]", `no field "nam"`},
 		{"a discriminator that is not there", "oneOf: [{type: core.v1.EnvVar, discriminator: type, selects: {A: value}}]", `no field "type"`},
 		{"a group of one", "oneOf: [{type: core.v1.EnvVar, fields: [value]}]", "needs fields"},
-		{"an allocated field that is not there", "allocated: [{type: core.v1.ServiceSpec, fields: [clusterip]}]", `no field "clusterip"`},
+		{"an allocated field that is not there", "allocated: {core.v1.ServiceSpec: [clusterip]}", `no field "clusterip"`},
 		{"a unique field that is not there", "unique: [{type: core.v1.ServiceSpec, list: ports, by: nam}]", `no field "nam"`},
 		{"a unique field of what is no keyed list", "unique: [{type: core.v1.ServiceSpec, list: clusterIPs, by: name}]", "no list with keys"},
+		{"a fixed path that is not there", "fixed: {core.v1.ServiceSpec: [clusterips/0 if type=ExternalName]}", `no field "clusterips"`},
+		{"a rule of a field that is not there", "defaults: {core.v1.ServiceSpec: ['clusterip? x']}", `no field "clusterip"`},
+		{"a pair of one", "mirrored: {core.v1.ServiceSpec: [clusterIP]}", "no pair"},
 		{"a union that the facts forget", "oneOf: []", "is not among the facts"},
 	}
 	for _, test := range tests {

@@ -28,10 +28,7 @@ type typeRow struct {
 	fields   []fieldCol
 	unions   []smd.Union
 	oneOf    []oneOf
-	rules    []string // rules for defaults that depend on more than the field
-	mirrored [][2]string
-	made     []string // paths that the server itself creates
-	fixed    []string // what can no longer be changed
+	lines    []string // of texts, with their marks
 }
 
 type fieldCol struct {
@@ -117,17 +114,12 @@ func (r *typeRow) write(b *bytes.Buffer) {
 	for _, o := range r.oneOf {
 		b.WriteString("\t| " + o.ruleText() + "\n")
 	}
-	for _, pair := range r.mirrored {
-		b.WriteString("\t= " + pair[0] + " " + pair[1] + "\n")
-	}
-	for _, path := range r.made {
-		b.WriteString("\t! " + path + "\n")
-	}
-	for _, row := range r.fixed {
-		b.WriteString("\t# " + row + "\n")
-	}
-	for _, rule := range r.rules {
-		b.WriteString("\t> " + rule + "\n")
+	for _, mark := range "=!#>" {
+		for _, line := range r.lines {
+			if strings.HasPrefix(line, string(mark)) {
+				b.WriteString("\t" + line + "\n")
+			}
+		}
 	}
 }
 
