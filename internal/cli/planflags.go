@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -154,9 +155,11 @@ func (c *call) originals(ctx context.Context) (apply.Originals, error) {
 	}
 	saved, err := source.ReadSaved(ctx, source.Inputs{Files: []string{c.original}, Flag: "--original", Values: c.secretValues()})
 	if err != nil {
-		return apply.Originals{}, errors.Join(each(leaves(err), func(one error) error {
-			return fmt.Errorf("--original=%s: is none of auto, annotation, managed-fields, helm:RELEASE and none, and as a file: %w", c.original, one)
-		})...)
+		what := "--original=" + c.original
+		if _, missing := os.Stat(c.original); missing != nil {
+			what += ": is none of auto, annotation, managed-fields, helm:RELEASE and none, and as a file"
+		}
+		return apply.Originals{}, errors.Join(each(leaves(err), func(one error) error { return fmt.Errorf("%s: %w", what, one) })...)
 	}
 	return apply.Originals{From: apply.File, Saved: saved.Find}, nil
 }

@@ -2,15 +2,18 @@ package source
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/redact"
+	"github.com/kubectl-merge/kubectl-merge/internal/suggest"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -66,12 +69,10 @@ func patchOf(folder string, is func(name string, patch []byte) bool) string {
 		for _, field := range []string{"patches", "patchesJson6902"} {
 			for i, entry := range merge.MapsAt(d.Value, field) {
 				name, at := merge.At[string](entry, "path"), fmt.Sprintf("%s: %s[%d]: ", file, field, i)
-				text := []byte(merge.At[string](entry, "patch"))
 				if name != "" {
-					text, _ = ReadFile(filepath.Join(folder, name))
 					at = "patches: " + name + ": "
 				}
-				if is(name, text) {
+				if is(name, patchText(folder, entry)) {
 					found = append(found, at)
 				}
 			}
@@ -81,6 +82,67 @@ func patchOf(folder string, is func(name string, patch []byte) bool) string {
 		return "patches: "
 	}
 	return found[0]
+}
+
+// patchText returns the text of an entry of patches, from its file if it has one.
+func patchText(folder string, entry map[string]any) []byte {
+	if name := merge.At[string](entry, "path"); name != "" {
+		text, _ := ReadFile(filepath.Join(folder, name))
+		return text
+	}
+	return []byte(merge.At[string](entry, "patch"))
+}
+
+// imageLine captures the name of an image in what is built.
+var imageLine = redact.Pattern(`(?m)^[\s-]*image: ["']?(\S+?)(?::[^:/@\s"']+)?(?:@[^\s"']+)?["']?$`)
+
+// idle reports the images and the patches of a kustomization that fit nothing of what is built. kustomize
+// passes over them, and a misspelled name stays unnoticed. A name may have a prefix and a suffix by now, and what a
+// patch deletes is not there.
+func (in Inputs) idle(built []byte, objects []object.Object) {
+	var images []string
+	for _, m := range imageLine().FindAllSubmatch(built, -1) {
+		images = append(images, string(m[1]))
+	}
+	file, data := kustomizationIn(in.Kustomize)
+	file = filepath.Join(in.Kustomize, file)
+	docs, _ := Decode(data)
+	for _, d := range docs {
+		for i, e := range slices.Backward(merge.MapsAt(d.Value, "images")) {
+			name := merge.At[string](e, "name") // a regular expression
+			is, err := regexp.Compile("^(?:" + cmp.Or(regexp.QuoteMeta(merge.At[string](e, "newName")), name) + ")$")
+			switch {
+			case err != nil, merge.At[any](d.Value, "configurations") != nil:
+			case slices.ContainsFunc(images, is.MatchString):
+				images = append(images, name) // an entry before it may have made it
+			default:
+				in.Idle(file, fmt.Sprintf("images[%d]: nothing that is built has the image %s%s", i, name, suggest.Hint(name, images)))
+			}
+		}
+		for i, e := range merge.MapsAt(d.Value, "patches") {
+			if to := merge.At[map[string]any](e, "target"); !bytes.Contains(patchText(in.Kustomize, e), []byte("$patch")) {
+				in.unfit(file, i, merge.At[string](to, "kind"), merge.At[string](to, "name"), objects)
+			}
+		}
+	}
+}
+
+// unfit reports a patch if its target, by regular expressions, is none of the objects.
+func (in Inputs) unfit(file string, i int, kind, name string, objects []object.Object) {
+	kinds, err := regexp.Compile("^(?:" + cmp.Or(kind, ".*") + ")$")
+	names, bad := regexp.Compile(name)
+	if err != nil || bad != nil || kind+name == "" {
+		return
+	}
+	var near []string
+	for _, o := range objects {
+		if kinds.MatchString(o.Kind()) {
+			near = append(near, o.Name())
+		}
+	}
+	if !slices.ContainsFunc(near, names.MatchString) {
+		in.Idle(file, fmt.Sprintf("patches[%d]: its target, %s, is nothing that is built%s", i, strings.TrimSpace(kind+" "+name), suggest.Hint(name, near)))
+	}
 }
 
 // kustomizationIn reads the kustomization of a folder; "" if it has none that can be read.

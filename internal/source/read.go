@@ -43,6 +43,9 @@ type Inputs struct {
 	// given by its name; may be nil.
 	Empty func(name string)
 
+	// Idle is called with the kustomization's file, and an entry of it that fits nothing of what is built; may be nil.
+	Idle func(file, entry string)
+
 	// Values collects the values of the Secrets that are read; may be nil.
 	Values *redact.Values
 }
@@ -74,6 +77,9 @@ func Read(ctx context.Context, in Inputs) ([]object.Object, error) {
 				if in.Kustomize != "" { // it has been built: its lines are in no file
 					got[i].Origin.Line, got[i].Origin.Many = 0, false
 				}
+			}
+			if in.Kustomize != "" && in.Idle != nil && in.Selector == "" && err == nil {
+				in.idle(data, got)
 			}
 			objects = append(objects, got...)
 		}

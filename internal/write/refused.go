@@ -47,8 +47,10 @@ func (c *applying) refused(ctx context.Context, err error) error {
 	once := r.Unchangeable()
 	given := *r
 	given.Causes = slices.Clone(r.Causes)
+	its := merge.At[string](s.Final, "spec", "names", "plural") + "." + merge.At[string](s.Final, "spec", "group")
 	for i, c := range given.Causes {
 		given.Causes[i].Field += s.entry(c)
+		given.Causes[i].Message = strings.Replace(c.Message, `spec.names.plural+"."+spec.group`, its+", spec.names.plural and spec.group", 1)
 	}
 	out := given.Within(func(field, kind string) (path, whose string) {
 		path, whose = s.place(field, kind)
