@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"encoding/base64"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/files"
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
+	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -184,13 +184,10 @@ func (s *seeker) operation(op map[string]any) (any, error) {
 	return nil, nil
 }
 
-// imageForm matches an image, with its name, tag and digest.
-var imageForm = regexp.MustCompile(`^(.+?)(?::([^:/@]+))?(?:@(.+))?$`)
-
 // image returns an entry of images with live's name, tag and digest.
 func (s *seeker) image(e map[string]any) (any, error) {
-	from := imageForm.FindStringSubmatch(merge.At[string](s.was))
-	to := imageForm.FindStringSubmatch(merge.At[string](s.live.Value))
+	from := source.Image().FindStringSubmatch(merge.At[string](s.was))
+	to := source.Image().FindStringSubmatch(merge.At[string](s.live.Value))
 	name := merge.At[string](e, "name")
 	if from == nil || to == nil || from[1] != cmp.Or(merge.At[string](e, "newName"), name) {
 		return nil, nil

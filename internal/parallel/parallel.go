@@ -85,7 +85,7 @@ func Each(ctx context.Context, s Steps, step func(i int)) int {
 // outcome of a request that is cut off is unknown.
 const grace = 20 * time.Second
 
-// Outlasting returns a context that ends grace after ctx does.
+// Outlasting returns a context that ends grace after ctx does. It is kept until then.
 func Outlasting(ctx context.Context) context.Context {
 	long, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	context.AfterFunc(ctx, func() { time.AfterFunc(grace, cancel) })

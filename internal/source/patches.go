@@ -93,36 +93,46 @@ func patchText(folder string, entry map[string]any) []byte {
 	return []byte(merge.At[string](entry, "patch"))
 }
 
-// imageLine captures the name of an image in what is built.
-var imageLine = redact.Pattern(`(?m)^[\s-]*image: ["']?(\S+?)(?::[^:/@\s"']+)?(?:@[^\s"']+)?["']?$`)
+// Image matches an image, with its name, tag and digest.
+var Image = redact.Pattern(`^(.+?)(?::([^:/@]+))?(?:@(.+))?$`)
+
+// imageLine captures an image in what is built.
+var imageLine = redact.Pattern(`(?m)^[\s-]*image: ["']?([^\s"']+)`)
 
 // idle reports the images and the patches of a kustomization that fit nothing of what is built. kustomize
 // passes over them, and a misspelled name stays unnoticed. A name may have a prefix and a suffix by now, and what a
 // patch deletes is not there.
 func (in Inputs) idle(built []byte, objects []object.Object) {
-	var images []string
-	for _, m := range imageLine().FindAllSubmatch(built, -1) {
-		images = append(images, string(m[1]))
-	}
 	file, data := kustomizationIn(in.Kustomize)
 	file = filepath.Join(in.Kustomize, file)
 	docs, _ := Decode(data)
 	for _, d := range docs {
-		for i, e := range slices.Backward(merge.MapsAt(d.Value, "images")) {
-			name := merge.At[string](e, "name") // a regular expression
-			is, err := regexp.Compile("^(?:" + cmp.Or(regexp.QuoteMeta(merge.At[string](e, "newName")), name) + ")$")
-			switch {
-			case err != nil, merge.At[any](d.Value, "configurations") != nil:
-			case slices.ContainsFunc(images, is.MatchString):
-				images = append(images, name) // an entry before it may have made it
-			default:
-				in.Idle(file, fmt.Sprintf("images[%d]: nothing that is built has the image %s%s", i, name, suggest.Hint(name, images)))
-			}
+		if entries := merge.MapsAt(d.Value, "images"); len(entries) > 0 && merge.At[any](d.Value, "configurations") == nil {
+			in.idleImages(file, entries, built)
 		}
 		for i, e := range merge.MapsAt(d.Value, "patches") {
-			if to := merge.At[map[string]any](e, "target"); !bytes.Contains(patchText(in.Kustomize, e), []byte("$patch")) {
+			if to := merge.At[map[string]any](e, "target"); to != nil && !bytes.Contains(patchText(in.Kustomize, e), []byte("$patch")) {
 				in.unfit(file, i, merge.At[string](to, "kind"), merge.At[string](to, "name"), objects)
 			}
+		}
+	}
+}
+
+// idleImages reports the entries of images that nothing has. What one of them has made, a later one may have renamed.
+func (in Inputs) idleImages(file string, entries []map[string]any, built []byte) {
+	var images []string
+	for _, m := range imageLine().FindAllSubmatch(built, -1) {
+		images = append(images, Image().FindStringSubmatch(string(m[1]))[1])
+	}
+	for i, e := range slices.Backward(entries) {
+		name := merge.At[string](e, "name") // a regular expression
+		is, err := regexp.Compile("^(?:" + cmp.Or(regexp.QuoteMeta(merge.At[string](e, "newName")), name) + ")$")
+		switch {
+		case err != nil:
+		case slices.ContainsFunc(images, is.MatchString):
+			images = append(images, name) // an entry before it may have made it
+		default:
+			in.Idle(file, fmt.Sprintf("images[%d]: nothing that is built has the image %s%s", i, name, suggest.Hint(name, images)))
 		}
 	}
 }

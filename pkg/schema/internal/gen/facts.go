@@ -100,42 +100,30 @@ func (f *facts) addTo(t *table) (err error) {
 		}
 	}
 	t.controlPlane = f.ControlPlane
-	for _, name := range t.names() {
-		add(name, (*typeRow).addUnions)
-	}
+	add("*", (*typeRow).addUnions)
 	return err
 }
 
 // each applies a function to every row whose name fits the pattern.
 func (t *table) each(pattern string, do func(*typeRow) error) error {
-	rows, err := t.match(pattern)
-	if err != nil {
-		return err
-	}
-	for _, r := range rows {
-		if err := do(r); err != nil {
-			return fmt.Errorf("%s: %w", r.name, err)
-		}
-	}
-	return nil
-}
-
-// match lists the rows whose name fits the pattern.
-func (t *table) match(pattern string) ([]*typeRow, error) {
-	var rows []*typeRow
+	found := false
 	for _, name := range t.names() {
 		ok, err := path.Match(pattern, name)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", pattern, err)
+			return fmt.Errorf("%s: %w", pattern, err)
 		}
-		if ok {
-			rows = append(rows, t.types[name])
+		if !ok {
+			continue
+		}
+		found = true
+		if err := do(t.types[name]); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	if len(rows) == 0 {
-		return nil, fmt.Errorf("%s: there is no such type", pattern)
+	if !found {
+		return fmt.Errorf("%s: there is no such type", pattern)
 	}
-	return rows, nil
+	return nil
 }
 
 func (r *typeRow) field(name string) *fieldCol {
