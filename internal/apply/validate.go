@@ -98,7 +98,7 @@ func (p *Planner) Mistyped(s Subject, typ *merge.Type, before any) error {
 	var texts []string
 	for _, w := range wrong {
 		v, _ := merge.Lookup(s.Value, w.Path, typ)
-		text := fmt.Sprintf("%s%s: must be %s", w.Path, readAsBoolean(w.Path), w.Want)
+		text := fmt.Sprintf("%s: must be %s", w.Path, w.Want)
 		switch {
 		case w.Want == schema.Base64:
 			text += ": encode it" + inPlain(w.Path)
@@ -121,16 +121,6 @@ func (p *Planner) Mistyped(s Subject, typ *merge.Type, before any) error {
 
 // Few lists the first five problems, and counts the others.
 func Few(problems []string) string { return strings.Join(suggest.AtMost(problems, 5), "; ") }
-
-// readAsBoolean reports that a key of the path may have been another one in the file; "" where none may.
-func readAsBoolean(p merge.Path) string {
-	for _, s := range p {
-		if text := object.ReadAsBoolean(s.Name); text != "" {
-			return text
-		}
-	}
-	return ""
-}
 
 // inPlain names the field beside one of base64 in which the API takes a text as it is.
 func inPlain(path merge.Path) string {

@@ -119,7 +119,7 @@ func (c *call) readLocal(ctx context.Context, adapt ...func(*source.Inputs)) (ob
 		f(&inputs)
 	}
 	var empty []string
-	inputs.Empty, inputs.Idle = func(name string) { empty = append(empty, name) }, c.note
+	inputs.Empty, inputs.Note = func(name string) { empty = append(empty, name) }, c.note
 	objects, bad = source.Read(ctx, inputs)
 	if len(empty) > 0 && len(objects) > 0 {
 		bad = errors.Join(bad, c.without(empty))

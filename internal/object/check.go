@@ -112,7 +112,7 @@ func (o Object) checkMeta(meta map[string]any, fail func(path, what string) erro
 		}
 		for k, v := range m {
 			if _, ok := v.(string); !ok && v != nil {
-				return fail(fmt.Sprintf("metadata.%s[%q]%s", key, k, ReadAsBoolean(k)), noText(v))
+				return fail(fmt.Sprintf("metadata.%s[%q]", key, k), noText(v))
 			}
 		}
 	}
@@ -182,15 +182,4 @@ func noText(v any) string {
 		return "is " + Describe(v) + ", not a string; write one text there"
 	}
 	return "is " + Describe(v) + ", not a string; quote it"
-}
-
-// booleans are the keys that YAML reads as true or false, by what becomes of them.
-var booleans = map[string]string{"true": "y, yes or on", "false": "n, no or off"}
-
-// ReadAsBoolean reports that a key may have been another one in the file; "" where none may.
-func ReadAsBoolean(key string) string {
-	if booleans[key] == "" {
-		return ""
-	}
-	return fmt.Sprintf(" (as a key, YAML reads %s as %s: quote it)", booleans[key], key)
 }

@@ -73,7 +73,7 @@ func TestCheck(t *testing.T) {
 		{`{"apiVersion":"a/b/c","kind":"Pod"}`, `apiVersion: "a/b/c" is not group/version`},
 		{`{"apiVersion":"v1","kind":"Pod"}`, "metadata.name: is not set"},
 		{`{"apiVersion":"v1","kind":"Pod","metadata":[]}`, "metadata: is a list, not a mapping"},
-		{`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","labels":{"true":1}}}`, `metadata.labels["true"] (as a key, YAML reads y, yes or on as true: quote it): is the number 1, not a string; quote it`},
+		{`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","labels":{"true":1}}}`, `metadata.labels["true"]: is the number 1, not a string; quote it`},
 		{`{"apiVersion":"v1","kind":"Pod","metadata":{"name":true}}`, "metadata.name: is the boolean true, not a string; quote it"},
 		{`{"apiVersion":"v1","kind":"Pod","metadata":{}}`, "metadata.name: is not set"},
 		{`{"apiVersion":"v1","kind":"Pod","metadata":{"generateName":"p-"}}`, "metadata.generateName: cannot use generate name"},

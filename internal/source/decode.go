@@ -14,11 +14,12 @@ import (
 
 // Document is one YAML or JSON document of a file.
 type Document struct {
-	Value any
-	Nth   int   // from 1, not counting empty ones
-	Many  bool  // the file has more than one
-	Line  int   // from 1, where it begins
-	Items []int // lines of a list's items, if they are known
+	Value  any
+	Reread error // see yamldoc
+	Nth    int   // from 1, not counting empty ones
+	Many   bool  // the file has more than one
+	Line   int   // from 1, where it begins
+	Items  []int // lines of a list's items, if they are known
 }
 
 // Decode reads all documents of a YAML or JSON file as kubectl does (YAML 1.1: yes, on and
@@ -93,7 +94,7 @@ func (c chunk) fromYAML(r *yamldoc.Reader) ([]Document, error) {
 		if err := cmp.Or(d.Strange(), checkNumbers(d)); err != nil {
 			return docs, syntaxError(err)
 		}
-		docs = append(docs, Document{Value: d.Value(), Line: d.Line(), Items: d.EntryLines("items")})
+		docs = append(docs, Document{Value: d.Value(), Reread: d.Reread(), Line: d.Line(), Items: d.EntryLines("items")})
 	}
 	return docs, nil
 }

@@ -51,6 +51,7 @@ type parser struct {
 	reader  yamldoc.Reader
 	objects []object.Object
 	errs    []error
+	reread  []error // see Document
 }
 
 // whole reads a chunk at once.
@@ -88,7 +89,7 @@ func (p *parser) list(c chunk) bool {
 	for _, item := range items {
 		d, ok := item.entry(&reader)
 		if !ok {
-			p.objects, p.errs = before.objects, before.errs
+			p.objects, p.errs, p.reread = before.objects, before.errs, before.reread
 			return false
 		}
 		d.Value = listItem(list, d.Value)
@@ -101,6 +102,9 @@ func (p *parser) list(c chunk) bool {
 // document adds the objects of one document: its object, or the items of a list.
 func (p *parser) document(d Document) {
 	at := object.Origin{File: p.file, Document: d.Nth, Line: d.Line, Many: d.Many}
+	if d.Reread != nil {
+		p.reread = append(p.reread, d.Reread)
+	}
 	m, ok := d.Value.(map[string]any)
 	if !ok {
 		p.errs = append(p.errs, fmt.Errorf("%s: is %s, not an object: an object begins with apiVersion and kind", at, object.Describe(d.Value)))
@@ -110,7 +114,7 @@ func (p *parser) document(d Document) {
 	if items, ok := listItems(o); ok {
 		for i, v := range items {
 			item := d
-			item.Value, item.Items = listItem(o, v), nil
+			item.Value, item.Items, item.Reread = listItem(o, v), nil, nil
 			if i < len(d.Items) {
 				item.Line = d.Items[i]
 			}

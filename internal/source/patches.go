@@ -132,7 +132,7 @@ func (in Inputs) idleImages(file string, entries []map[string]any, built []byte)
 		case slices.ContainsFunc(images, is.MatchString):
 			images = append(images, name) // an entry before it may have made it
 		default:
-			in.Idle(file, fmt.Sprintf("images[%d]: nothing that is built has the image %s%s", i, name, suggest.Hint(name, images)))
+			in.Note(file, fmt.Sprintf("images[%d]: nothing that is built has the image %s%s", i, name, suggest.Hint(name, images)))
 		}
 	}
 }
@@ -151,7 +151,7 @@ func (in Inputs) unfit(file string, i int, kind, name string, objects []object.O
 		}
 	}
 	if !slices.ContainsFunc(near, names.MatchString) {
-		in.Idle(file, fmt.Sprintf("patches[%d]: its target, %s, is nothing that is built%s", i, strings.TrimSpace(kind+" "+name), suggest.Hint(name, near)))
+		in.Note(file, fmt.Sprintf("patches[%d]: its target, %s, is nothing that is built%s", i, strings.TrimSpace(kind+" "+name), suggest.Hint(name, near)))
 	}
 }
 

@@ -43,8 +43,9 @@ type Inputs struct {
 	// given by its name; may be nil.
 	Empty func(name string)
 
-	// Idle is called with the kustomization's file, and an entry of it that fits nothing of what is built; may be nil.
-	Idle func(file, entry string)
+	// Note is called with a file, and a key of it that is read as another, or an entry of a kustomization that fits
+	// nothing of what is built; may be nil.
+	Note func(file, text string)
 
 	// Values collects the values of the Secrets that are read; may be nil.
 	Values *redact.Values
@@ -78,7 +79,7 @@ func Read(ctx context.Context, in Inputs) ([]object.Object, error) {
 					got[i].Origin.Line, got[i].Origin.Many = 0, false
 				}
 			}
-			if in.Kustomize != "" && in.Idle != nil && in.Selector == "" && err == nil {
+			if in.Kustomize != "" && in.Note != nil && in.Selector == "" && err == nil {
 				in.idle(data, got)
 			}
 			objects = append(objects, got...)
@@ -89,7 +90,13 @@ func Read(ctx context.Context, in Inputs) ([]object.Object, error) {
 }
 
 func (in Inputs) parse(name string, data []byte, keep keeping) ([]object.Object, error) {
-	objects, err := (&parser{file: name, keep: keep, edited: in.Edited}).parse(data)
+	p := &parser{file: name, keep: keep, edited: in.Edited}
+	objects, err := p.parse(data)
+	for _, again := range p.reread {
+		if in.Note != nil {
+			in.Note(name, again.Error())
+		}
+	}
 	if err != nil && redact.Mentions(string(data)) {
 		in.Values.AddLines(string(data)) // the error may quote the text
 		in.Values.AddOpen(name)

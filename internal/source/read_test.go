@@ -120,7 +120,7 @@ func TestParseRefuses(t *testing.T) {
 		{"no name", "apiVersion: v1\nkind: Pod\n", "metadata.name: is not set"},
 		{"a name that YAML reads as a number", "apiVersion: v1\nkind: Pod\nmetadata: {name: 123}\n", "metadata.name: is the number 123, not a string; quote it"},
 		{"generateName", "apiVersion: v1\nkind: Pod\nmetadata: {generateName: a-}\n", "cannot use generate name"},
-		{"a label that YAML reads as a boolean", "apiVersion: v1\nkind: Pod\nmetadata: {name: a, labels: {on: yes}}\n", `metadata.labels["true"] (as a key, YAML reads y, yes or on as true: quote it): is the boolean true`},
+		{"a label that YAML reads as a boolean", "apiVersion: v1\nkind: Pod\nmetadata: {name: a, labels: {on: yes}}\n", `metadata.labels["true"]: is the boolean true`},
 		{"a scalar", "just text\n", "is a string, not an object"},
 		{"a list", "- a\n", "is a list, not an object"},
 		{"an apiVersion of three parts", "apiVersion: a/b/c\nkind: Pod\nmetadata: {name: a}\n", `"a/b/c" is not group/version`},

@@ -40,6 +40,7 @@ type Document struct {
 	refs  bool // it has aliases or merge keys
 
 	strange error
+	reread  error
 }
 
 // Error is a text that cannot be read.
@@ -105,6 +106,9 @@ func (d *Document) Value() any { return d.value }
 
 // Strange is the *Error of the first tag that is not YAML's own, and that Value leaves out; nil if there is none.
 func (d *Document) Strange() error { return d.strange }
+
+// Reread is the *Error of the first key whose name in Value is not what the text has, as false for n; nil if there is none.
+func (d *Document) Reread() error { return d.reread }
 
 // Empty reports whether there is nothing but white space and comments.
 func (d *Document) Empty() bool { return d.root == nil }

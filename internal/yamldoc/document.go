@@ -5,7 +5,7 @@ import "strings"
 // document reads one document, and whether another one follows it.
 func (p *parser) document() (*Document, bool, error) {
 	d := &Document{sep: p.separatorAt(), from: p.pos}
-	p.anchors, p.open, p.refs, p.strange = map[string]*node{}, map[string]bool{}, false, nil
+	p.anchors, p.open, p.refs, p.strange, p.reread = map[string]*node{}, map[string]bool{}, false, nil, nil
 	started, err := p.prologue(d)
 	if err != nil {
 		return nil, false, err
@@ -29,7 +29,7 @@ func (p *parser) document() (*Document, bool, error) {
 	if err != nil {
 		return nil, false, err
 	}
-	d.refs, d.strange = p.refs, p.strange
+	d.refs, d.strange, d.reread = p.refs, p.strange, p.reread
 	if d.root != nil {
 		d.value, err = p.valueOf(d.root)
 	}

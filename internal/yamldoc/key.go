@@ -61,6 +61,9 @@ func (p *parser) named(key *node) (entry, error) {
 	}
 	var err error
 	e.name, e.merge, err = p.keyName(is)
+	if is.style == plainStyle && e.name != is.text && p.reread == nil {
+		p.reread = p.fail(key.start, "the key %s is read as %s: quote it if it is a text", is.text, e.name)
+	}
 	p.refs = p.refs || e.merge
 	return e, err
 }
