@@ -1,9 +1,7 @@
 package source
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -48,13 +46,7 @@ func Decode(data []byte) ([]Document, error) {
 
 // documents returns the documents of a chunk: one, or several that only an end mark separates.
 func (c chunk) documents(r *yamldoc.Reader) ([]Document, error) {
-	var docs []Document
-	var err error
-	if c.json {
-		docs, err = c.fromJSON()
-	} else {
-		docs, err = c.fromYAML(r)
-	}
+	docs, err := c.read(r)
 	for i := range docs {
 		docs[i].Nth, docs[i].Many = c.nth, c.many
 	}
@@ -64,24 +56,7 @@ func (c chunk) documents(r *yamldoc.Reader) ([]Document, error) {
 	return docs, err
 }
 
-func (c chunk) fromJSON() ([]Document, error) {
-	r := jsonReader{data: c.text, first: c.line, dec: json.NewDecoder(bytes.NewReader(c.text))}
-	r.dec.UseNumber()
-	v, err := r.read()
-	if err != nil {
-		return nil, err
-	}
-	if v == nil {
-		return nil, nil // as an empty document
-	}
-	d := Document{Value: v, Line: c.line}
-	for _, e := range c.entries {
-		d.Items = append(d.Items, e.line)
-	}
-	return []Document{d}, nil
-}
-
-func (c chunk) fromYAML(r *yamldoc.Reader) ([]Document, error) {
+func (c chunk) read(r *yamldoc.Reader) ([]Document, error) {
 	f, err := r.Parse(c.text, c.line)
 	if err != nil {
 		return nil, syntaxError(err)

@@ -245,7 +245,7 @@ func (p *parser) codePoint(b *strings.Builder, digits int) error {
 		}
 	}
 	if r > utf8.MaxRune || r >= 0xd800 && r < 0xe000 {
-		return p.fail(at, "the escape in double quotes is no character")
+		return p.fail(at, "the escape in double quotes is no character, or half of one (\\ud800 to \\udfff), which stands alone")
 	}
 	b.WriteRune(r)
 	return nil
