@@ -101,21 +101,22 @@ type call struct {
 	req    *rest.Request
 }
 
+// where adds the parameters of a request that have a value.
+func where(req *rest.Request, params map[string]string) {
+	for name, value := range params {
+		if value != "" {
+			req.Param(name, value)
+		}
+	}
+}
+
 func (c *Cluster) send(ctx context.Context, l call, body any, w Write) (map[string]any, error) {
 	t, req := l.target, l.req
 	data, err := object.Encode(body)
 	if err != nil {
 		return nil, fmt.Errorf("%s: cannot be written as JSON: %w", t, err)
 	}
-	if w.FieldManager != "" {
-		req.Param("fieldManager", w.FieldManager)
-	}
-	if w.FieldValidation != "" {
-		req.Param("fieldValidation", w.FieldValidation)
-	}
-	if w.DryRun {
-		req.Param("dryRun", "All")
-	}
+	where(req, map[string]string{"fieldManager": w.FieldManager, "fieldValidation": w.FieldValidation, "dryRun": map[bool]string{true: "All"}[w.DryRun]})
 	// The client would repeat a write on Retry-After, even one that was executed, unnoticed by the
 	// caller.
 	obj, err := c.requestObject(ctx, t, l.verb, req.Body(data).MaxRetries(0))

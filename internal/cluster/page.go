@@ -124,15 +124,7 @@ func (c *Cluster) Page(ctx context.Context, l Listing) (Page, error) {
 	if l.metadata {
 		req.SetHeader("Accept", metadataList).WarningHandlerWithContext(rest.NoWarnings{})
 	}
-	if l.Selector != "" {
-		req.Param("labelSelector", l.Selector)
-	}
-	if l.Fields != "" {
-		req.Param("fieldSelector", l.Fields)
-	}
-	if l.Continue != "" {
-		req.Param("continue", l.Continue)
-	}
+	where(req, map[string]string{"labelSelector": l.Selector, "fieldSelector": l.Fields, "continue": l.Continue})
 	data, err := again(ctx, func() ([]byte, error) { return c.answer(ctx, t, "list", req) })
 	if err != nil {
 		return Page{}, err

@@ -59,9 +59,7 @@ func (c *Cluster) Watch(ctx context.Context, w Watching, each func(Event)) error
 	}
 	req := c.request(http.MethodGet, t).Param("watch", "true").Param("allowWatchBookmarks", "true").
 		Param("resourceVersion", w.Version).Param("timeoutSeconds", strconv.Itoa(int(lasts.Seconds())))
-	if w.Fields != "" {
-		req.Param("fieldSelector", w.Fields)
-	}
+	where(req, map[string]string{"fieldSelector": w.Fields})
 	if redact.IsSecretKind(w.Group, w.Kind) {
 		ctx = WithoutBodies(ctx)
 	}

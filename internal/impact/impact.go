@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -56,12 +57,7 @@ func (i Impact) String() string {
 	return text
 }
 
-func pods(n int64) string {
-	if n == 1 {
-		return "1 pod"
-	}
-	return fmt.Sprintf("%d pods", n)
-}
+func pods(n int64) string { return diff.Count(int(n), "pod", "pods") }
 
 // Of returns the impact of carrying out a plan; None if nothing is written. The plan must be whole,
 // with both sides.

@@ -25,7 +25,7 @@ func FromUnstructured(u *unstructured.Unstructured) (Object, error) {
 	if u == nil || u.Object == nil {
 		return Object{}, nil
 	}
-	v, err := fromGo(u.Object, nil)
+	v, err := converted(u.Object, nil, fromGo)
 	o := Object{Value: merge.At[map[string]any](v)}
 	if err != nil {
 		return Object{}, fmt.Errorf("%s: %w", Object{Value: u.Object}, err)
@@ -33,76 +33,58 @@ func FromUnstructured(u *unstructured.Unstructured) (Object, error) {
 	return o, nil
 }
 
-func fromGo(v any, at merge.Path) (any, error) {
+func fromGo(v any) (any, error) {
 	switch v := v.(type) {
 	case nil, bool, string, json.Number:
 		return v, nil
 	case int64:
 		return json.Number(strconv.FormatInt(v, 10)), nil
 	case float64:
-		n, err := floatNumber(v)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", at, err)
-		}
-		return n, nil
-	case map[string]any:
-		return eachValue(v, at, fromGo)
-	case []any:
-		return eachEntry(v, at, fromGo)
+		return floatNumber(v)
 	}
-	return nil, fmt.Errorf("%s: is a Go %T: unstructured holds nil, bool, string, int64, float64, map[string]any and []any", at, v)
+	return nil, fmt.Errorf("is a Go %T: unstructured holds nil, bool, string, int64, float64, map[string]any and []any", v)
 }
 
 // Unstructured returns the object for client-go and controller-runtime: whole numbers that fit
 // are int64, others float64. The receiver is not modified, and shares no memory with the result.
 // It is an error if a number fits neither; it names object and field, and no value.
 func (o Object) Unstructured() (*unstructured.Unstructured, error) {
-	v, err := toGo(o.Value, nil)
+	v, err := converted(o.Value, nil, toGo)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", o, err)
 	}
 	return &unstructured.Unstructured{Object: merge.At[map[string]any](v)}, nil
 }
 
-func toGo(v any, at merge.Path) (any, error) {
-	switch v := v.(type) {
-	case json.Number:
-		n, err := number(v)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", at, err)
-		}
-		return n, nil
-	case map[string]any:
-		return eachValue(v, at, toGo)
-	case []any:
-		return eachEntry(v, at, toGo)
+func toGo(v any) (any, error) {
+	if n, ok := v.(json.Number); ok {
+		return number(n)
 	}
 	return v, nil
 }
 
-// convert returns one value in the other form; at leads to it.
-type convert func(v any, at merge.Path) (any, error)
-
-func eachValue(m map[string]any, at merge.Path, to convert) (any, error) {
-	out := make(map[string]any, len(m))
-	for _, k := range slices.Sorted(maps.Keys(m)) {
-		v, err := to(m[k], at.Child(merge.Named(k)))
-		if err != nil {
-			return nil, err
+// converted returns a value with each that has no parts in the other form; at leads to it.
+func converted(v any, at merge.Path, leaf func(any) (any, error)) (out any, err error) {
+	switch v := v.(type) {
+	case map[string]any:
+		m := make(map[string]any, len(v))
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			if m[k], err = converted(v[k], at.Child(merge.Named(k)), leaf); err != nil {
+				return nil, err
+			}
 		}
-		out[k] = v
+		return m, nil
+	case []any:
+		l := make([]any, len(v))
+		for i, e := range v {
+			if l[i], err = converted(e, at.Child(merge.Step{Kind: merge.IndexStep, Index: i}), leaf); err != nil {
+				return nil, err
+			}
+		}
+		return l, nil
 	}
-	return out, nil
-}
-
-func eachEntry(l []any, at merge.Path, to convert) (any, error) {
-	out := make([]any, len(l))
-	for i, e := range l {
-		v, err := to(e, at.Child(merge.Step{Kind: merge.IndexStep, Index: i}))
-		if err != nil {
-			return nil, err
-		}
-		out[i] = v
+	if out, err = leaf(v); err != nil {
+		return nil, fmt.Errorf("%s: %w", at, err)
 	}
 	return out, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -87,10 +88,7 @@ func (e *NotReached) Error() string { return e.Target.String() + ": " + e.rest("
 
 // Summary returns the text for n objects.
 func (h Hindrance) Summary(n int) string {
-	if n == 1 {
-		return "1 object " + h.rest("was", "would")
-	}
-	return fmt.Sprintf("%d objects %s", n, h.rest("were", "would"))
+	return diff.Count(n, "object "+h.rest("was", "would"), "objects "+h.rest("were", "would"))
 }
 
 func (h Hindrance) rest(did, would string) string {
