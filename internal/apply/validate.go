@@ -138,6 +138,8 @@ func advice(w schema.Mistyped, v any) string {
 		return ", and has a variable: replace those of the file first (envsubst)"
 	case w.Fix == "" && slices.Contains([]string{"a number", "a whole number", "true or false", "a mapping"}, w.Want):
 		return ", and is " + object.Describe(v)
+	case w.Fix == "" && strings.HasPrefix(w.Want, "a quantity"):
+		return fmt.Sprintf(", and is %q", v)
 	case w.Fix == "":
 		return ""
 	case strings.HasPrefix(w.Fix, `"`):

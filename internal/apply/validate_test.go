@@ -29,7 +29,7 @@ func TestAdvice(t *testing.T) {
 		{`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"binaryData":{"a":"aGk"}}`, "binaryData.a: must be base64: encode it, or write it as it is under data"},
 		{`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},"spec":{"containers":[{"name":"c","resources":{"limits":{"cpu":"100 m","memory":"2Gb"},"requests":{"cpu":0.1,"memory":"2Gi"}}}]}}`,
 			"spec.containers[name=c].resources.limits.cpu: must be a quantity, as 100m, 0.5 or 2Gi: write 100m; " +
-				"spec.containers[name=c].resources.limits.memory: must be a quantity, as 100m, 0.5 or 2Gi"},
+				"spec.containers[name=c].resources.limits.memory: must be a quantity, as 100m, 0.5 or 2Gi, and is \"2Gb\""},
 		{`{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"a"},"spec":{"acquireTime":"2026-01-01T00:00:00Z","renewTime":"2026-01-01T00:00:00.000000Z"}}`,
 			"spec.acquireTime: must be a time with six decimals, as 2026-01-31T08:00:00.000000Z: write 2026-01-01T00:00:00.000000Z"},
 	} {

@@ -150,7 +150,7 @@ func asQuantity(text string) (want, fix string) {
 	if _, ok := canonicalQuantity(text); ok || len(text) > maxQuantity {
 		return "", ""
 	}
-	if joined := strings.Join(strings.Fields(text), ""); joined != text {
+	if joined := strings.TrimSuffix(strings.ReplaceAll(strings.Join(strings.Fields(text), ""), ",", "."), "B"); joined != text {
 		if _, ok := canonicalQuantity(joined); ok {
 			fix = joined
 		}
