@@ -100,9 +100,23 @@ func (c Choice) Take(ctx context.Context, p *run.Plan, item *run.Item) (*Object,
 		if err != nil {
 			return nil, err
 		}
-		again = (o.refuse(rows) || o.unfilled(whole.Value, want)) && len(o.Chosen()) > 0
+		again = (c.depend(o, rows) || o.refuse(rows) || o.unfilled(whole.Value, want)) && len(o.Chosen()) > 0
 	}
 	return o, nil
+}
+
+// depend judges the values that were left anew which the rows, of the object with the chosen values, show in another
+// light: a field that the server has only beside one of those. It reports whether one is chosen now.
+func (c Choice) depend(o *Object, rows []drift.Row) (any bool) {
+	for _, row := range rows {
+		for _, v := range o.Values {
+			if v.Reason != "" && v.Moved != row.Moved && v.Path.String() == row.Path.String() {
+				v.Row, v.Reason = row, c.left(row, o)
+				any = any || v.Reason == ""
+			}
+		}
+	}
+	return any
 }
 
 // within reports whether live's value only adds to what is stated of it. The record of managers does not tell

@@ -32,6 +32,14 @@ func (c Choice) Edits(ctx context.Context, in source.Inputs, objects []*Object) 
 	for _, o := range taking {
 		stated = append(stated, o.Object)
 	}
+	again, _ := source.Read(ctx, source.Inputs{Files: in.Files, Recursive: in.Recursive}) // a file may repeat an object of another
+	for i, o := range taking {
+		for _, r := range again {
+			if r = r.InNamespace(o.Namespace()); r.ID() == o.ID() && r.Origin.File != o.Origin.File {
+				taking, stated = append(taking, taking[i]), append(stated, r)
+			}
+		}
+	}
 	all, err := files.Edits{Given: in.Files, Verb: "absorb",
 		Edit: func(i int, s files.Stated) (any, *merge.Type, error) {
 			want, err := taking[i].with(s.Value, taking[i].Chosen())

@@ -21,8 +21,9 @@ type Sources struct {
 	Files   []SourceFile
 	Distant []string // entries that are not here: URLs
 
-	seen map[string]bool // files and folders
-	part bool            // a Component, which is not built alone
+	seen      map[string]bool // files and folders
+	part      bool            // a Component, which is not built alone
+	namespace string          // of its own
 }
 
 // SourceFile is one of them.
@@ -70,7 +71,9 @@ func (s *Sources) add(o SourceFile, file, folder string) {
 	text, _ := os.ReadFile(file)
 	docs, _ := Decode(text) // what cannot be read cannot be built either
 	for _, d := range docs {
-		s.part = s.part || o.Key == "" && o.Depth == 0 && merge.At[string](d.Value, "kind") == types.ComponentKind
+		if o.Key == "" && o.Depth == 0 {
+			s.part, s.namespace = merge.At[string](d.Value, "kind") == types.ComponentKind, merge.At[string](d.Value, "namespace")
+		}
 		yamldoc.Visit(d.Value, func(v any, at []string, _ func(any) any) {
 			name, isText := v.(string)
 			if !isText || len(at) == 0 {
@@ -106,8 +109,8 @@ func (s *Sources) named(name string, o SourceFile, folder string) bool {
 	return true
 }
 
-// Others are the kustomizations of the repository that this one is not built of, and which are not
-// parts of others: the repository is the closest folder that git has, otherwise the one that holds
+// Others are the kustomizations of the repository that are not parts of others, and that this one is not built of,
+// unless they build objects of another namespace: the repository is the closest folder that git has, otherwise the one that holds
 // all sources.
 func (s *Sources) Others() (repository string, all []*Sources) {
 	top := s.Folder
@@ -126,10 +129,11 @@ func (s *Sources) Others() (repository string, all []*Sources) {
 		switch {
 		case err == nil && d.IsDir() && d.Name() == ".git":
 			return filepath.SkipDir
-		case err != nil || d.IsDir() || !slices.Contains(konfig.RecognizedKustomizationFileNames(), d.Name()) || s.seen[filepath.Dir(name)]:
+		case err != nil || d.IsDir() || !slices.Contains(konfig.RecognizedKustomizationFileNames(), d.Name()):
 			return nil // what cannot be read is built by nobody
 		}
-		if o := SourcesOf(filepath.Dir(name)); !o.part {
+		o := SourcesOf(filepath.Dir(name))
+		if apart := s.namespace != "" && o.namespace != "" && s.namespace != o.namespace; !o.part && (apart || !s.seen[o.Folder]) {
 			all = append(all, o)
 		}
 		return nil

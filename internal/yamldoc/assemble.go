@@ -43,6 +43,7 @@ type assembler struct {
 	bytes.Buffer
 	file   *File
 	items  int
+	last   int    // where the last document begins
 	header string // comments that are left of a first document that is removed
 }
 
@@ -80,12 +81,21 @@ func (a *assembler) document(d *Document, body []byte) {
 		sep = "---" + f.EOL()
 	}
 	if a.items > 0 && a.Len() > 0 && a.Bytes()[a.Len()-1] != '\n' {
+		was, err := Parse(a.Bytes()[a.last:])
 		a.WriteString(f.EOL())
+		now, bad := Parse(a.Bytes()[a.last:])
+		if text := []byte(nil); err == nil && bad == nil {
+			if text, err = now.docs[0].Edit(Edit{Want: was.docs[0].value}); err == nil { // a literal at its end keeps its value
+				a.Truncate(a.last)
+				a.Write(text)
+			}
+		}
 	}
 	a.WriteString(sep)
 	if a.items == 0 {
 		a.WriteString(a.header)
 	}
+	a.last = a.Len()
 	a.Write(body)
 	a.items++
 }

@@ -18,6 +18,7 @@ func TestAssemble(t *testing.T) {
 		{why: "the last goes", text: "a: 1\n---\nb: 2", drop: []int{1}, want: "a: 1\n"},
 		{why: "all go", text: "a: 1\n---\nb: 2\n", drop: []int{0, 1}, want: ""},
 		{why: "one comes at the end", text: "a: 1", add: map[int]string{-1: "b: 2\n"}, want: "a: 1\n---\nb: 2\n"},
+		{why: "one comes behind a literal without a line break", text: "a: |\n  b", add: map[int]string{-1: "b: 2\n"}, want: "a: |-\n  b\n---\nb: 2\n"},
 		{why: "one comes in between", text: "a: 1\n---\nc: 3\n", add: map[int]string{0: "b: 2\n"}, want: "a: 1\n---\nb: 2\n---\nc: 3\n"},
 		{why: "one comes behind one that goes", text: "a: 1\n---\nc: 3\n", drop: []int{0}, add: map[int]string{0: "b: 2\n"}, want: "b: 2\n---\nc: 3\n"},
 		{why: "one changes", text: "a: 1\n---\nc: 3\n", change: map[int]string{1: "c: 4\n"}, want: "a: 1\n---\nc: 4\n"},

@@ -137,11 +137,21 @@ func (f *Finder) Refilled(p Path) bool {
 		return false
 	}
 	last := len(p) - 1
-	field := Field{Type: f.typ.At(p)}
+	field, around := Field{Type: f.typ.At(p)}, f.typ.At(p[:last])
 	if p[last].Kind == FieldStep {
-		field = f.typ.At(p[:last]).Field(p[last].Name)
+		field = around.Field(p[last].Name)
 	}
-	return stays(f, f, p) || equalOpt(f.completed(p, Opt{}), Some(is), field)
+	if around == nil {
+		around = &Type{}
+	}
+	alone := f
+	for _, pair := range around.Mirrored {
+		if root, _ := f.root.(map[string]any); pair[0] == p[last].Name { // the other one is there because of this one
+			root, _ = Put(root, p[:last].Child(Named(pair[1])), nil)
+			alone = NewFinder(root, f.typ)
+		}
+	}
+	return stays(f, f, p) || equalOpt(alone.completed(p, Opt{}), Some(is), field)
 }
 
 // completed returns the value that the server has at the path once it has completed the object with v there, or

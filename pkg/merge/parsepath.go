@@ -52,6 +52,11 @@ func (p *pathParser) parse() (Path, error) {
 			}
 			path = append(path, Step{Kind: FieldStep, Name: name})
 		default:
+			for _, in := range []string{"labels.", "annotations."} {
+				if before, key, ok := strings.Cut(p.text, in); ok {
+					return nil, fmt.Errorf("unexpected %q; did you mean %s[%q]?", c, before+strings.TrimSuffix(in, "."), key)
+				}
+			}
 			return nil, fmt.Errorf("unexpected %q; a name with such a character is written [\"…\"]", c)
 		}
 	}
