@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/redact"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
@@ -68,6 +69,8 @@ func (p *Planner) UnknownFields(s Subject, t *merge.Type, paths ...merge.Path) s
 			names[i] += fmt.Sprintf(" (did you mean %s? check the indentation)", near)
 		case near != "":
 			names[i] += fmt.Sprintf(" (did you mean %s?)", near)
+		case len(path) == 1 && redact.IsSecretKind(s.Group(), s.Kind()):
+			names[i] += " (a value stands under stringData:, or in base64 under data:)"
 		}
 		names[i] += p.Place(s.Object, path)
 	}

@@ -68,7 +68,7 @@ func asDriver(c *call) error {
 			c.policy = "diff3"
 		}
 	case c.driver != "", slices.ContainsFunc(c.args, gitsOwn) && (!c.write || c.original == ""):
-		return errors.New("git's merge driver takes the three files that git gives it: its line is `kubectl merge files --driver=%P %O %A %B`")
+		return errors.New("git's merge driver takes the three files that git gives it: its line is `kubectl merge files --driver=%P %O %A %B`: the file has one side alone now: git merge --abort, correct the line, and merge again")
 	}
 	return nil
 }

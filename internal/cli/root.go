@@ -161,7 +161,9 @@ func unknownVerb(cmd *cobra.Command, args []string) error {
 		return errors.New(text)
 	}
 	if f := cmd.Flags().Lookup("filename"); !meant && f != nil && (!f.Changed || strings.ContainsAny(args[0], "./")) { // a second file
-		text += "; files are given with -f"
+		if text += "; files are given with -f"; f.Changed {
+			text += ", each with its own, and a pattern in quotes: -f '*.yaml'"
+		}
 	}
 	return fmt.Errorf("%s\nSee '%s --help' for usage", text, cmd.CommandPath())
 }

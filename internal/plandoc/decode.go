@@ -26,6 +26,9 @@ func Parse(name string, text []byte) (*Document, error) {
 	if len(text) > Most {
 		return nil, fmt.Errorf("%s: is larger than %d MiB", name, Most>>20)
 	}
+	if bytes.HasPrefix(text, []byte("--- ")) || bytes.HasPrefix(text, []byte("diff ")) {
+		return nil, fmt.Errorf("%s: %w, but a diff", name, ErrOther)
+	}
 	return (&decoder{name: name}).document(text)
 }
 

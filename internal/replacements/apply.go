@@ -168,7 +168,7 @@ func (r rule) apply(nodes []*kyaml.RNode, find Find, spent *growth) (idle []stri
 			return nil, err
 		}
 		if !matched {
-			idle = append(idle, "targets: select: "+selected(t.Select)+" matches no object")
+			idle = append(idle, "targets: select: "+selected(t.Select)+" matches no object"+meant(t.Select.Kind, t.Select.Name, nodes))
 		}
 		targets = append(targets, got...)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"sigs.k8s.io/kustomize/api/resource"
@@ -44,7 +45,7 @@ func (r rule) sourceNode(nodes []*kyaml.RNode, find Find) (source *kyaml.RNode, 
 	case len(found) > 1:
 		return nil, false, fmt.Errorf("source: %s selects %d objects (%s); add fields until it is one", s, len(found), suggest.Few(found, 4))
 	case find == nil:
-		return nil, false, fmt.Errorf("source: %s selects nothing in the input: correct it, or have a cluster's objects selected too (--from-live)", s)
+		return nil, false, fmt.Errorf("source: %s selects nothing in the input%s: correct it, or have a cluster's objects selected too (--from-live)", s, meant(s.Kind, s.Name, nodes))
 	}
 	list, err := find(s)
 	switch {
@@ -59,12 +60,51 @@ func (r rule) sourceNode(nodes []*kyaml.RNode, find Find) (source *kyaml.RNode, 
 	return source, true, err
 }
 
+// meant asks for the kind, or the name, of an object that a selector probably means; "" for none.
+func meant(kind, name string, nodes []*kyaml.RNode) string {
+	var kinds, names []string
+	for _, n := range nodes {
+		if kinds = append(kinds, n.GetKind()); n.GetKind() == kind {
+			names = append(names, n.GetName())
+		}
+	}
+	switch {
+	case names == nil:
+		return suggest.Hint(kind, kinds)
+	case slices.Contains(names, name):
+		return ""
+	}
+	return suggest.Hint(name, names)
+}
+
+// near asks for the step of a path that an object probably has instead of the first that it lacks; "" for none.
+func near(n *kyaml.RNode, path string) string {
+	for _, step := range utils.SmarterPathSplitter(path, ".") {
+		next, err := n.Pipe(kyaml.Lookup(step))
+		if err == nil && next != nil {
+			n = next
+			continue
+		}
+		var steps []string
+		if entries, err := n.Elements(); err == nil {
+			for _, e := range entries {
+				name, _ := e.GetString("name")
+				steps = append(steps, "[name="+name+"]")
+			}
+		} else if n.YNode().Kind == kyaml.MappingNode {
+			steps, _ = n.Fields()
+		}
+		return suggest.Hint(step, steps)
+	}
+	return ""
+}
+
 // sourceValue returns the source's field, after it has been split.
 func (r rule) sourceValue(source *kyaml.RNode) (*kyaml.RNode, error) {
 	path := cmp.Or(r.Source.FieldPath, types.DefaultReplacementFieldPath)
 	n, err := source.Copy().Pipe(kyaml.Lookup(utils.SmarterPathSplitter(path, ".")...))
 	if err != nil || n.IsNilOrEmpty() {
-		return nil, fmt.Errorf("source: %s has no %s", nameOf(source), path)
+		return nil, fmt.Errorf("source: %s has no %s%s", nameOf(source), path, near(source, path))
 	}
 	if o := r.Source.Options; o != nil && o.Delimiter != "" {
 		if n.YNode().Kind != kyaml.ScalarNode {
@@ -172,7 +212,7 @@ func fits(n *kyaml.RNode, t *types.TargetSelector, value *kyaml.RNode) (count in
 			fields, err = found.Elements()
 		}
 		if (err != nil || len(fields) == 0) && (t.Options == nil || !t.Options.Create) {
-			return 0, fmt.Errorf("target %s: has no %s; options: {create: true} adds a field", nameOf(n), path)
+			return 0, fmt.Errorf("target %s: has no %s%s", nameOf(n), path, cmp.Or(near(n, path), "; options: {create: true} adds a field"))
 		}
 		count += max(len(fields), 1)
 		for _, f := range fields {

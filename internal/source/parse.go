@@ -212,12 +212,12 @@ func (p *parser) advise(c chunk, err error) error {
 		return err
 	}
 	line := func(at int) int { return c.line + bytes.Count(c.text[:at], []byte("\n")) }
-	dashes, comment := joined.FindIndex(c.text), commentOf(c.text)
+	dashes, comment, braces := joined.FindIndex(c.text), commentOf(c.text), bytes.Index(c.text, []byte("{{"))
 	switch {
-	case bytes.Contains(c.text, []byte("{{")) && p.edited:
-		return fmt.Errorf("%w: {{ }} is a template's, as Helm's charts have them: no value of live can be written into it: edit the chart's values or templates", err)
-	case bytes.Contains(c.text, []byte("{{")):
-		return fmt.Errorf("%w: {{ }} %s", err, object.Unrendered)
+	case braces >= 0 && p.edited:
+		*bad = SyntaxError{Document: bad.Document, Line: line(braces), What: "{{ }} is a template's, as Helm's charts have them: no value of live can be written into it: edit the chart's values or templates"}
+	case braces >= 0:
+		*bad = SyntaxError{Document: bad.Document, Line: line(braces), What: "{{ }} " + object.Unrendered}
 	case comment >= 0:
 		*bad = SyntaxError{Document: bad.Document, Line: line(comment), What: "JSON has no comments: remove what // or /* begins"}
 	case dashes != nil && line(dashes[0]) <= bad.Line:

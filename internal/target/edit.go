@@ -93,7 +93,9 @@ func (s *Edit) Blank() bool {
 // that the kind does not have; the error is for the user to fix.
 func (s *Edit) Plan(ctx context.Context, warn func(string)) (annotate.Annotated, error) {
 	objects, err := source.Parse("the text", s.Body)
-	if err != nil {
+	if err != nil { // its lines are those of the text that is shown again, below the error
+		above := strings.Count(s.Header(strings.Split(err.Error(), "\n")), "\n")
+		_, err = source.Parse("the text", append(bytes.Repeat([]byte("\n"), above), s.Body...))
 		return annotate.Annotated{}, err
 	}
 	if len(objects) != 1 {
