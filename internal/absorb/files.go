@@ -32,11 +32,14 @@ func (c Choice) Edits(ctx context.Context, in source.Inputs, objects []*Object) 
 	for _, o := range taking {
 		stated = append(stated, o.Object)
 	}
-	again, _ := source.Read(ctx, source.Inputs{Files: in.Files, Recursive: in.Recursive}) // a file may repeat an object of another
-	for i, o := range taking {
+	var again []object.Object // a file may repeat an object of another
+	if len(taking) > 0 {
+		again, _ = source.Read(ctx, source.Inputs{Files: in.Files, Recursive: in.Recursive})
+	}
+	for _, o := range taking {
 		for _, r := range again {
-			if r = r.InNamespace(o.Namespace()); r.ID() == o.ID() && r.Origin.File != o.Origin.File {
-				taking, stated = append(taking, taking[i]), append(stated, r)
+			if r.Name() == o.Name() && r.Origin.File != o.Origin.File && r.InNamespace(o.Namespace()).ID() == o.ID() {
+				taking, stated = append(taking, o), append(stated, r)
 			}
 		}
 	}

@@ -116,7 +116,10 @@ func (c *Cluster) send(ctx context.Context, l call, body any, w Write) (map[stri
 	if err != nil {
 		return nil, fmt.Errorf("%s: cannot be written as JSON: %w", t, err)
 	}
-	where(req, map[string]string{"fieldManager": w.FieldManager, "fieldValidation": w.FieldValidation, "dryRun": map[bool]string{true: "All"}[w.DryRun]})
+	where(req, map[string]string{"fieldManager": w.FieldManager, "fieldValidation": w.FieldValidation})
+	if w.DryRun {
+		req.Param("dryRun", "All")
+	}
 	// The client would repeat a write on Retry-After, even one that was executed, unnoticed by the
 	// caller.
 	obj, err := c.requestObject(ctx, t, l.verb, req.Body(data).MaxRetries(0))

@@ -109,9 +109,9 @@ func (s *Sources) named(name string, o SourceFile, folder string) bool {
 	return true
 }
 
-// Others are the kustomizations of the repository that are not parts of others, and that this one is not built of,
-// unless they build objects of another namespace: the repository is the closest folder that git has, otherwise the one that holds
-// all sources.
+// Others are the kustomizations of the repository that are not parts of others, and that this one is
+// not built of, unless they build objects of another namespace: the repository is the closest folder
+// that git has, otherwise the one that holds all sources.
 func (s *Sources) Others() (repository string, all []*Sources) {
 	top := s.Folder
 	for _, o := range s.Files {

@@ -84,8 +84,8 @@ func (a *assembler) document(d *Document, body []byte) {
 		was, err := Parse(a.Bytes()[a.last:])
 		a.WriteString(f.EOL())
 		now, bad := Parse(a.Bytes()[a.last:])
-		if text := []byte(nil); err == nil && bad == nil {
-			if text, err = now.docs[0].Edit(Edit{Want: was.docs[0].value}); err == nil { // a literal at its end keeps its value
+		if err == nil && bad == nil && !exact(now.docs[0].value, was.docs[0].value) { // of a literal at its end
+			if text, err := now.docs[0].Edit(Edit{Want: was.docs[0].value}); err == nil {
 				a.Truncate(a.last)
 				a.Write(text)
 			}

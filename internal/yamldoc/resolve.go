@@ -124,6 +124,11 @@ func (p *parser) scalarValue(n *node) (any, error) {
 	switch tag := n.tag(); {
 	case tag == "" && n.style == plainStyle:
 		v = resolve(n.text)
+		if _, isText := v.(string); isText && p.json {
+			if _, err := strconv.ParseFloat(n.text, 64); errors.Is(err, strconv.ErrRange) {
+				return nil, p.fail(n.start, "is out of the API's range; quote it if it is a string")
+			}
+		}
 	case tag == "!!binary":
 		data, err := base64.StdEncoding.DecodeString(n.text)
 		if err != nil {
@@ -134,9 +139,6 @@ func (p *parser) scalarValue(n *node) (any, error) {
 		if v = resolve(n.text); tagOf(v) != tag && !(tag == "!!float" && tagOf(v) == "!!int") {
 			return nil, p.fail(n.start, "%s: does not fit the value", tag)
 		}
-	}
-	if _, err := strconv.ParseFloat(n.text, 64); p.json && v == any(n.text) && n.style == plainStyle && errors.Is(err, strconv.ErrRange) {
-		return nil, p.fail(n.start, "is out of the API's range; quote it if it is a string")
 	}
 	if _, ok := v.(float64); ok {
 		return nil, p.fail(n.start, "is no number: JSON knows neither infinity nor NaN; quote it if it is a string")

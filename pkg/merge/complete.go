@@ -141,14 +141,13 @@ func (f *Finder) Refilled(p Path) bool {
 	if p[last].Kind == FieldStep {
 		field = around.Field(p[last].Name)
 	}
-	if around == nil {
-		around = &Type{}
-	}
 	alone := f
-	for _, pair := range around.Mirrored {
-		if root, _ := f.root.(map[string]any); pair[0] == p[last].Name { // the other one is there because of this one
-			root, _ = Put(root, p[:last].Child(Named(pair[1])), nil)
-			alone = NewFinder(root, f.typ)
+	if around != nil {
+		for _, pair := range around.Mirrored {
+			if root, _ := f.root.(map[string]any); pair[0] == p[last].Name { // the other one is there because of this one
+				root, _ = Put(root, p[:last].Child(Named(pair[1])), nil)
+				alone = NewFinder(root, f.typ)
+			}
 		}
 	}
 	return stays(f, f, p) || equalOpt(alone.completed(p, Opt{}), Some(is), field)

@@ -164,42 +164,32 @@ func (t *table) addObject(typ *merge.Type, name string) {
 	typ.Atomic = strings.HasSuffix(head, " atomic")
 	typ.Fields = make(map[string]merge.Field, strings.Count(rows, "\n")+1)
 	for row := range strings.SplitSeq(rows, "\n") {
-		if row = strings.TrimPrefix(row, "\t"); row == "" {
-			continue
-		}
-		if group, ok := strings.CutPrefix(row, "| "); ok {
-			typ.OneOf = append(typ.OneOf, readOneOf(group))
-			continue
-		}
-		if rule, ok := strings.CutPrefix(row, "> "); ok {
-			typ.Defaults = append(typ.Defaults, readRule(rule))
-			continue
-		}
-		if fields, ok := strings.CutPrefix(row, "= "); ok {
-			one, other, _ := strings.Cut(fields, " ")
+		switch name, rest, _ := strings.Cut(strings.TrimPrefix(row, "\t"), " "); name {
+		case "":
+		case "|":
+			typ.OneOf = append(typ.OneOf, readOneOf(rest))
+		case ">":
+			typ.Defaults = append(typ.Defaults, readRule(rest))
+		case "=":
+			one, other, _ := strings.Cut(rest, " ")
 			typ.Mirrored = append(typ.Mirrored, [2]string{one, other})
-			continue
+		case "!":
+			typ.Made = append(typ.Made, strings.Split(rest, "/"))
+		case "#":
+			typ.Fixed = append(typ.Fixed, readFixed(rest))
+		default:
+			shape, marks, _ := strings.Cut(rest, " ")
+			bare := strings.TrimPrefix(shape, "*")
+			// JSON of any form is kept as it is: {} and false are not its absence.
+			f := merge.Field{Type: t.shape(bare), ZeroIsAbsent: bare == shape && bare != "any"}
+			if rest, ok := strings.CutSuffix(marks, "allocated"); ok {
+				f.Allocated, marks = true, strings.TrimSuffix(rest, " ")
+			}
+			if text, ok := strings.CutPrefix(marks, "="); ok {
+				f.Default = readDefault(text)
+			}
+			typ.Fields[name] = f
 		}
-		if path, ok := strings.CutPrefix(row, "! "); ok {
-			typ.Made = append(typ.Made, strings.Split(path, "/"))
-			continue
-		}
-		if path, ok := strings.CutPrefix(row, "# "); ok {
-			typ.Fixed = append(typ.Fixed, readFixed(path))
-			continue
-		}
-		name, rest, _ := strings.Cut(row, " ")
-		shape, marks, _ := strings.Cut(rest, " ")
-		bare := strings.TrimPrefix(shape, "*")
-		// JSON of any form is kept as it is: {} and false are not its absence.
-		f := merge.Field{Type: t.shape(bare), ZeroIsAbsent: bare == shape && bare != "any"}
-		if rest, ok := strings.CutSuffix(marks, "allocated"); ok {
-			f.Allocated, marks = true, strings.TrimSuffix(rest, " ")
-		}
-		if text, ok := strings.CutPrefix(marks, "="); ok {
-			f.Default = readDefault(text)
-		}
-		typ.Fields[name] = f
 	}
 }
 
