@@ -142,15 +142,15 @@ func (k *targetVerb) prepare(ctx context.Context) (err error) {
 }
 
 // put writes one change, or has the server try it; a client-side dry run, and a change that is none, send
-// nothing. What has begun is finished after an interrupt.
+// nothing. What has begun is finished after an interrupt; nothing is begun after one.
 func (k *targetVerb) put(ctx context.Context, t target.Target, c annotate.Annotated) (write.Result, error) {
 	if !write.Writes(c.Planned) || k.mode == dryClient {
 		return write.Foreseen(c.Planned), nil
 	}
-	if ctx.Err() == nil {
-		ctx = parallel.Outlasting(ctx)
+	if ctx.Err() != nil {
+		return write.Result{}, fmt.Errorf("%s: was not written: %w", t, run.ErrInterrupted)
 	}
-	return k.Write(ctx, t, c, k.mode == dryServer)
+	return k.Write(parallel.Outlasting(ctx), t, c, k.mode == dryServer)
 }
 
 // written reports one object. A write that was planned anew is reported as first planned: its
