@@ -55,6 +55,7 @@ type Cluster struct {
 	listed    *metav1.APIGroupList           // see served; nil: not read yet
 	groups    map[string]map[string]Resource // by group/version, then kind
 	declared  map[schema.GroupVersionKind]Resource
+	converts  map[schema.GroupKind]bool // declared kinds whose versions a webhook converts
 	refreshed bool
 	silences  int // how often a silent group was requested again
 
@@ -94,6 +95,7 @@ func New(flags Getter, warnings rest.WarningHandlerWithContext) (*Cluster, error
 		polls:       make(chan struct{}, mostPolls),
 		groups:      map[string]map[string]Resource{},
 		declared:    map[schema.GroupVersionKind]Resource{},
+		converts:    map[schema.GroupKind]bool{},
 	}, nil
 }
 

@@ -116,7 +116,9 @@ func TestFind(t *testing.T) {
 		t.Errorf("%+v, %v", r, err)
 	}
 	widgets := Resource{Group: "example.com", Version: "v1", Kind: "Widget", Plural: "widgets", Namespaced: true}
-	c.Declare(widgets)
+	c.Declare(map[string]any{"spec": map[string]any{"group": "example.com", "scope": "Namespaced",
+		"names":    map[string]any{"kind": "Widget", "plural": "widgets"},
+		"versions": []any{map[string]any{"name": "v1", "served": true}}}})
 	if r, err := c.Find(t.Context(), "example.com", "v1", "Widget"); err != nil || r != widgets {
 		t.Errorf("%+v, %v", r, err)
 	}

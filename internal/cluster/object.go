@@ -25,11 +25,19 @@ type Write struct {
 }
 
 // Get reads one object, with exact numbers; the error is IsNotFound if there is none. A
-// response about another object is an error.
+// response about another object is an error. An object of a kind that is declared in a version which
+// the server has yet to serve is read in one that it serves.
 func (c *Cluster) Get(ctx context.Context, t Target) (map[string]any, error) {
 	obj, err := again(ctx, func() (map[string]any, error) {
 		return c.requestObject(ctx, t, "get", c.request("GET", t).Name(t.Name))
 	})
+	if IsNotFound(err) {
+		if r, ok := c.earlier(ctx, t.Resource); ok {
+			if obj, err = c.Get(ctx, Target{Resource: r, Namespace: t.Namespace, Name: t.Name}); err == nil {
+				obj["apiVersion"] = t.GroupVersion()
+			}
+		}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/discovery/cached/memory"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	types "github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
@@ -210,12 +211,32 @@ func resources(gv schema.GroupVersion, list *metav1.APIResourceList) map[string]
 	return kinds
 }
 
-// Declare adds a kind that the run itself will define. A kind of the same name on the server takes
-// precedence.
-func (c *Cluster) Declare(r Resource) {
+// Declare adds the kinds of a CustomResourceDefinition that the run itself will write. A kind of the
+// same name on the server takes precedence.
+func (c *Cluster) Declare(crd map[string]any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.declared[schema.GroupVersionKind{Group: r.Group, Version: r.Version, Kind: r.Kind}] = r
+	for _, r := range Declared(crd) {
+		c.declared[r.GroupKind().WithVersion(r.Version)] = r
+		c.converts[r.GroupKind()] = merge.At[string](crd, "spec", "conversion", "strategy") == "Webhook"
+	}
+}
+
+// earlier returns a resource by which the server has the objects of a declared kind already: another
+// version of it, in which they differ by their apiVersion alone.
+func (c *Cluster) earlier(ctx context.Context, r Resource) (found Resource, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, declared := c.declared[r.GroupKind().WithVersion(r.Version)]; !declared || c.converts[r.GroupKind()] {
+		return Resource{}, false
+	}
+	for _, apiVersion := range c.versions(ctx, r.Group) {
+		_, version, _ := strings.Cut(apiVersion, "/")
+		if found, ok, _ = c.lookup(ctx, r.GroupKind().WithVersion(version)); ok {
+			return found, version != r.Version
+		}
+	}
+	return Resource{}, false
 }
 
 // Refresh makes the next Find ask the server again.

@@ -133,9 +133,7 @@ type Server struct {
 func (s *Server) Resolve(ctx context.Context, objects []object.Object) ([]Located, error) {
 	for _, o := range objects {
 		if o.Group() == "apiextensions.k8s.io" && o.Kind() == "CustomResourceDefinition" {
-			for _, r := range cluster.Declared(o.Value) {
-				s.API.Declare(r)
-			}
+			s.API.Declare(o.Value)
 		}
 	}
 	return resolveAll(objects, func(o object.Object) (Located, error) { return s.resolve(ctx, o) })

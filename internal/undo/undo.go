@@ -30,7 +30,7 @@ type API interface {
 	run.API
 	Find(ctx context.Context, group, version, kind string) (cluster.Resource, error)
 	FindKind(ctx context.Context, group, kind string) (cluster.Resource, error)
-	Declare(r cluster.Resource)
+	Declare(crd map[string]any)
 }
 
 // Undo undoes one record.
@@ -110,9 +110,7 @@ func (u *Undo) declare() {
 			continue
 		}
 		before, _ := configured(item)
-		for _, r := range cluster.Declared(before) {
-			u.API.Declare(r)
-		}
+		u.API.Declare(before)
 	}
 }
 

@@ -53,7 +53,7 @@ func (w *world) Find(_ context.Context, group, version, kind string) (cluster.Re
 	return cluster.Resource{Group: group, Version: version, Kind: kind, Namespaced: kind != "Namespace"}, nil
 }
 
-func (w *world) Declare(cluster.Resource) {}
+func (w *world) Declare(map[string]any) {}
 
 func (w *world) FindKind(ctx context.Context, group, kind string) (cluster.Resource, error) {
 	return w.Find(ctx, group, "v1", kind)
