@@ -65,7 +65,7 @@ func (p *Planner) UnknownFields(s Subject, t *merge.Type, paths ...merge.Path) s
 	for i, path := range paths {
 		names[i] = fmt.Sprintf("unknown field %q", path)
 		switch near := schema.Suggest(t, path); {
-		case strings.Contains(near, "."):
+		case strings.HasSuffix(near, "."+path[len(path)-1].Name):
 			names[i] += fmt.Sprintf(" (did you mean %s? check the indentation)", near)
 		case near != "":
 			names[i] += fmt.Sprintf(" (did you mean %s?)", near)

@@ -10,12 +10,23 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// Suggest returns the declared field that was probably meant by the last step of an undeclared path: one
-// of a near name, or else the path of the nearest one of the same name, up to three levels away, in which
-// [*] is any entry of a list; "" where there is none.
+// formerly has fields of earlier versions of a kind that another name or place has taken since: those
+// of extensions/v1beta1 Ingress.
+var formerly = map[string]merge.Path{
+	"serviceName": {merge.Named("service"), merge.Named("name")},
+	"servicePort": {merge.Named("service"), merge.Named("port"), merge.Named("number")},
+	"backend":     {merge.Named("defaultBackend")},
+}
+
+// Suggest returns the declared field that was probably meant by the last step of an undeclared path: what
+// has taken its place since an earlier version, or one of a near name, or else the path of the nearest one
+// of the same name, up to three levels away, in which [*] is any entry of a list; "" where there is none.
 func Suggest(t *merge.Type, p merge.Path) string {
 	last := len(p) - 1
 	if parent, ok := FieldAt(t, p[:max(last, 0)]); ok && last >= 0 && parent.Type != nil && parent.Type.Kind == merge.Object {
+		if now := formerly[p[last].Name]; now != nil && parent.Type.At(now) != nil {
+			return now.String()
+		}
 		if near := suggest.Name(p[last].Name, slices.Sorted(maps.Keys(parent.Type.Fields))); near != "" {
 			return near
 		}

@@ -35,8 +35,11 @@ func TestUnknown(t *testing.T) {
 		{"a schema in a schema", "CustomResourceDefinition", `{"spec":{"versions":[{"name":"v1","schema":{"openAPIV3Schema":{"properties":{"a":{"items":{"typ":"x"}}}}}}]}}`,
 			[]string{"spec.versions[0].schema.openAPIV3Schema.properties.a.items.typ type"}},
 		{"a boolean where a schema may stand", "CustomResourceDefinition", `{"spec":{"versions":[{"name":"v1","schema":{"openAPIV3Schema":{"additionalProperties":false}}}]}}`, nil},
+		{"an earlier version's", "Ingress", `{"spec":{"backend":{"serviceName":"a"},"defaultBackend":{"servicePort":80},"rules":[{"http":{"paths":[{"backend":{"serviceName":"a"}}]}}]}}`,
+			[]string{"spec.backend defaultBackend", "spec.defaultBackend.servicePort service.port.number", "spec.rules[0].http.paths[0].backend.serviceName service.name"}},
+		{"not of another kind", "Deployment", `{"spec":{"backend":1,"serviceName":"a"}}`, []string{"spec.backend ", "spec.serviceName "}},
 	}
-	groups := map[string]string{"Deployment": "apps", "CustomResourceDefinition": "apiextensions.k8s.io"}
+	groups := map[string]string{"Ingress": "networking.k8s.io", "Deployment": "apps", "CustomResourceDefinition": "apiextensions.k8s.io"}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
 			typ, ok := Builtin(groups[test.kind], "v1", test.kind)
