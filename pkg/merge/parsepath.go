@@ -10,7 +10,7 @@ import (
 // ParsePath reads the grammar that Path.String prints. It also accepts a leading dot and
 // single quotes. Errors name the column.
 func ParsePath(text string) (Path, error) {
-	p := pathParser{text: text}
+	p := pathParser{scanner{text: text}}
 	path, err := p.parse()
 	if err != nil {
 		return nil, fmt.Errorf("path %s: column %d: %w", strconv.QuoteToGraphic(text), p.at+1, err)
@@ -18,10 +18,7 @@ func ParsePath(text string) (Path, error) {
 	return path, nil
 }
 
-type pathParser struct {
-	text string
-	at   int
-}
+type pathParser struct{ scanner }
 
 func (p *pathParser) parse() (Path, error) {
 	var path Path
@@ -61,14 +58,6 @@ func (p *pathParser) parse() (Path, error) {
 		}
 	}
 	return path, nil
-}
-
-// next is the next byte, 0 at the end.
-func (p *pathParser) next() byte {
-	if p.at < len(p.text) {
-		return p.text[p.at]
-	}
-	return 0
 }
 
 // word reads a name or a value without quotes. "*" is not a name of the API, but patterns are written in this grammar.
@@ -193,9 +182,7 @@ func (p *pathParser) closed(s Step) (Step, error) {
 	if p.next() == '#' && (s.Kind == KeyStep || s.Kind == ValueStep) {
 		p.at++
 		start := p.at
-		for p.next() >= '0' && p.next() <= '9' {
-			p.at++
-		}
+		p.digits()
 		n, err := strconv.Atoi(p.text[start:p.at])
 		if err != nil || n < 1 {
 			return Step{}, fmt.Errorf("expected a number from 1 after #")

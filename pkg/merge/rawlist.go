@@ -20,7 +20,7 @@ type RawItem struct {
 // error elsewhere is found when the entry is read.
 func SplitList(data []byte) (RawList, bool) {
 	var l RawList
-	p := jsonParser{text: string(data)}
+	p := jsonParser{scanner: scanner{text: string(data)}}
 	ok := p.members(func(key string) (more, ok bool) {
 		switch {
 		case key == "metadata":
@@ -47,7 +47,7 @@ func SplitList(data []byte) (RawList, bool) {
 
 // rawItem reads metadata.name and metadata.namespace of an object, and no more than needed.
 func rawItem(text string) (item RawItem, ok bool) {
-	p := jsonParser{text: text}
+	p := jsonParser{scanner: scanner{text: text}}
 	ok = p.members(func(key string) (more, ok bool) {
 		if key != "metadata" || p.next() != '{' {
 			return true, p.skip()

@@ -14,7 +14,7 @@ import (
 // ReadJSON decodes one JSON value and keeps its numbers as text (json.Number). Anything but
 // white space after the value is an error. The value's texts share one copy of data.
 func ReadJSON(data []byte) (any, error) {
-	p := jsonParser{text: string(data)}
+	p := jsonParser{scanner: scanner{text: string(data)}}
 	if v, ok := p.document(); ok {
 		return v, nil
 	}
@@ -39,8 +39,7 @@ func readJSONSlowly(data []byte) (any, error) {
 // library. The library checks all of the text before it reads any, and copies each string.
 // Unusual input, errors included, is left to the library.
 type jsonParser struct {
-	text string
-	at   int
+	scanner
 
 	// keys and values of the objects and lists that are still open.
 	keys   []string
@@ -71,8 +70,14 @@ func (p *jsonParser) blank() {
 	}
 }
 
+// scanner is a text that is read from its beginning, and how far.
+type scanner struct {
+	text string
+	at   int
+}
+
 // next returns the next byte, 0 at the end.
-func (p *jsonParser) next() byte {
+func (p *scanner) next() byte {
 	if p.at < len(p.text) {
 		return p.text[p.at]
 	}
@@ -182,7 +187,8 @@ func (p *jsonParser) number() (json.Number, bool) {
 	return json.Number(p.text[start:p.at]), true
 }
 
-func (p *jsonParser) digits() bool {
+// digits steps over digits, and reports whether there are any.
+func (p *scanner) digits() bool {
 	start := p.at
 	for c := p.next(); c >= '0' && c <= '9'; c = p.next() {
 		p.at++

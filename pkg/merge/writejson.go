@@ -50,7 +50,7 @@ func (w *jsonWriter) writeValue(v any) bool {
 	case []any:
 		return w.list(v)
 	case json.Number:
-		p := jsonParser{text: string(v)}
+		p := jsonParser{scanner: scanner{text: string(v)}}
 		if _, ok := p.number(); !ok || p.at < len(v) {
 			return false
 		}
