@@ -4,7 +4,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
 	"github.com/kubectl-merge/kubectl-merge/internal/redact"
@@ -46,16 +45,11 @@ func (x *ExplanationWriter) Blame(r Report, o BlameOptions) error {
 	}
 	widths := Columns(rows)
 	for _, row := range rows {
-		l, color := "", ""
+		color := ""
 		if slices.Contains(row[:len(row)-1], otherValue) {
 			color = Yellow
 		}
-		for i, c := range row {
-			if l += c; i < len(row)-1 {
-				l += strings.Repeat(" ", widths[i]-utf8.RuneCountInString(c)+2)
-			}
-		}
-		text += Paint(strings.TrimRight(l, " "), color, x.options.Color) + "\n"
+		text += Paint(line(row, widths)[0], color, x.options.Color) + "\n"
 	}
 	_, err = io.WriteString(x.w, text)
 	return err

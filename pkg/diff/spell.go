@@ -113,10 +113,7 @@ func common(a, b string) int {
 	for n < len(a) && n < len(b) && a[n] == b[n] {
 		n++
 	}
-	for n > 0 && n < len(a) && !utf8.RuneStart(a[n]) {
-		n--
-	}
-	return n
+	return start(a, n)
 }
 
 // escapedText returns a text as it is printed between quotes.
