@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -107,12 +108,7 @@ func (r Row) Judge(s Subject) Verdict {
 
 // leaving describes an object that is being deleted, and what it waits for.
 func leaving(obj map[string]any) string {
-	var finalizers []string
-	for _, f := range merge.At[[]any](merge.At[any](obj, "metadata", "finalizers")) {
-		if name, ok := f.(string); ok {
-			finalizers = append(finalizers, name)
-		}
-	}
+	finalizers := object.Object{Value: obj}.Finalizers()
 	if len(finalizers) == 0 {
 		return "is being deleted"
 	}
