@@ -70,12 +70,10 @@ func (b *Bound) elsewhere(id Identity) string {
 func (b *Bound) Surplus(i Item, typ *merge.Type) []string {
 	planned := b.items[i.Versionless()]
 	switch {
-	case planned == nil && (i.Action == apply.Keep || i.Action == apply.Held || i.Action == ""):
-		return nil
-	case planned == nil:
-		return []string{"is not in the plan" + b.elsewhere(i.Identity) + ", and would be " + done[i.Action]}
 	case i.Action == apply.Keep || i.Action == apply.Held || i.Action == "":
 		return nil // nothing is written, so the object's maker is irrelevant
+	case planned == nil:
+		return []string{"is not in the plan" + b.elsewhere(i.Identity) + ", and would be " + done[i.Action]}
 	case planned.UID != "" && i.UID != "" && planned.UID != i.UID:
 		return []string{"has another UID than in the plan: it was deleted and made again since"}
 	case planned.Action == apply.Recreate && i.Action == apply.Change: // less than was reviewed
