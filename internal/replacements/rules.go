@@ -32,15 +32,9 @@ type rule struct {
 // Unlike kustomize: an unknown key is an error, and select may be a list, of which
 // any may match (both are in kustomize's documentation of replacements).
 func Parse(name string, text []byte, load func(path string) ([]byte, error)) (*Rules, error) {
-	f, err := yamldoc.Parse(text)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
 	p := parser{file: name, load: load}
-	for _, d := range f.Documents() {
-		if !d.Empty() {
-			p.document(d.Value())
-		}
+	if err := p.read(text); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if len(p.errs) > 0 {
 		return nil, errors.Join(p.errs...)
@@ -61,6 +55,20 @@ func (p *parser) wrong(at, format string, args ...any) {
 		at = ": " + at
 	}
 	p.errs = append(p.errs, fmt.Errorf("%s%s: %s", p.file, at, fmt.Sprintf(format, args...)))
+}
+
+// read reads the documents of a file. The error is that of a text that is not YAML.
+func (p *parser) read(text []byte) error {
+	f, err := yamldoc.Parse(text)
+	if err != nil {
+		return err
+	}
+	for _, d := range f.Documents() {
+		if !d.Empty() {
+			p.document(d.Value())
+		}
+	}
+	return nil
 }
 
 func (p *parser) document(v any) {
@@ -110,9 +118,12 @@ func (p *parser) entry(v any, at string) {
 	if len(p.errs) > before {
 		return
 	}
-	for _, r := range p.expand(m, at) {
-		p.rules = append(p.rules, rule{where: p.file + strings.TrimSuffix(": "+at, ": "), Replacement: r})
+	r, err := expand(m)
+	if err != nil {
+		p.wrong(at, "%v", err)
+		return
 	}
+	p.rules = append(p.rules, rule{where: p.file + strings.TrimSuffix(": "+at, ": "), Replacement: r})
 }
 
 func (p *parser) path(v any, m map[string]any, at string) {
@@ -130,16 +141,10 @@ func (p *parser) path(v any, m map[string]any, at string) {
 			p.wrong(join(at, "path"), "%v: correct the name", err)
 			return
 		}
-		f, err := yamldoc.Parse(text)
-		if err != nil {
+		inner := parser{file: path, inner: true}
+		if err := inner.read(text); err != nil {
 			p.wrong(join(at, "path"), "%s: %v", path, err)
 			return
-		}
-		inner := parser{file: path, inner: true}
-		for _, d := range f.Documents() {
-			if !d.Empty() {
-				inner.document(d.Value())
-			}
 		}
 		p.rules = append(p.rules, inner.rules...)
 		p.errs = append(p.errs, inner.errs...)
@@ -166,7 +171,7 @@ func join(at, field string) string {
 
 // expand converts a checked replacement into kustomize's. A list of selects becomes one target for
 // each, which leaves out the matches of earlier ones.
-func (p *parser) expand(m map[string]any, at string) []types.Replacement {
+func expand(m map[string]any) (r types.Replacement, err error) {
 	out := maps.Clone(m)
 	var targets []any
 	for _, t := range entriesOf(m["targets"]) {
@@ -182,13 +187,8 @@ func (p *parser) expand(m map[string]any, at string) []types.Replacement {
 	}
 	out["targets"] = targets
 	text, err := json.Marshal(out)
-	var r types.Replacement
 	if err == nil {
 		err = json.Unmarshal(text, &r)
 	}
-	if err != nil {
-		p.wrong(at, "%v", err)
-		return nil
-	}
-	return []types.Replacement{r}
+	return r, err
 }
