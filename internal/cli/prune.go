@@ -119,9 +119,7 @@ func (f *setFlags) parent(ctx context.Context, e *env, api *cluster.Cluster) (cl
 		}
 		t = found[0].Target
 	}
-	if t.Namespace = ns; !t.Namespaced {
-		t.Namespace = ""
-	}
+	t.Namespace = t.Within(ns)
 	return t, nil
 }
 

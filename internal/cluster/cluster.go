@@ -153,13 +153,18 @@ func (c *Cluster) UID(ctx context.Context) (string, error) {
 func (c *Cluster) Fingerprint() string { return c.fingerprint }
 
 func fingerprint(config *rest.Config) string {
+	return "sha256:" + hex.EncodeToString(serverHash(config, func(*rest.Config) [][]byte { return nil }))
+}
+
+// serverHash returns a hash of what a configuration says of its server, and of more of it.
+func serverHash(config *rest.Config, more func(*rest.Config) [][]byte) []byte {
 	tls := rest.CopyConfig(config)
 	_ = rest.LoadTLSFiles(tls) // a file that cannot be read ends the first request
 	sum := sha256.New()
-	for _, part := range [][]byte{[]byte(tls.Host), []byte(tls.APIPath), []byte(tls.ServerName), tls.CAData} {
+	for _, part := range append([][]byte{[]byte(tls.Host), []byte(tls.APIPath), []byte(tls.ServerName), tls.CAData}, more(tls)...) {
 		fmt.Fprintf(sum, "%d:%s", len(part), part)
 	}
-	return "sha256:" + hex.EncodeToString(sum.Sum(nil))
+	return sum.Sum(nil)
 }
 
 // Meter counts the requests that are sent under its context, and the time that they take.

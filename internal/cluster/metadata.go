@@ -47,20 +47,14 @@ func (c *Cluster) ListMetadata(ctx context.Context, r Resource, namespace, selec
 
 // GetMetadata reads the metadata of one object. The error is IsNotFound if there is none.
 func (c *Cluster) GetMetadata(ctx context.Context, t Target) (map[string]any, error) {
-	data, err := again(ctx, func() ([]byte, error) {
-		return c.answer(ctx, t, "get", c.request("GET", t).Name(t.Name).SetHeader("Accept", metadataOne))
+	obj, err := again(ctx, func() (map[string]any, error) {
+		return c.requestObject(ctx, t, "get", c.request("GET", t).Name(t.Name).SetHeader("Accept", metadataOne))
 	})
 	if err != nil {
 		return nil, err
 	}
-	v, err := merge.ReadJSON(data)
-	obj, ok := v.(map[string]any)
-	if err != nil || !ok {
-		return nil, c.garbled("is no object")
-	}
-	meta, _ := obj["metadata"].(map[string]any)
-	if merge.At[string](meta, "name") != t.Name {
-		return nil, c.garbled("is about another object, " + shorten(merge.At[string](meta, "name"), maxText))
+	if name := merge.At[string](obj, "metadata", "name"); name != t.Name {
+		return nil, c.garbled("is about another object, " + shorten(name, maxText))
 	}
 	return onlyMetadata(obj), nil
 }

@@ -89,12 +89,7 @@ func (c *Cluster) Update(ctx context.Context, t Target, obj any, w Write) (map[s
 }
 
 func (c *Cluster) request(verb string, t Target) *rest.Request {
-	req := c.client.Verb(verb)
-	if t.Group == "" {
-		req.AbsPath("api", t.Version)
-	} else {
-		req.AbsPath("apis", t.Group, t.Version)
-	}
+	req := c.client.Verb(verb).AbsPath(apiPath(t.Group, t.Version))
 	return req.NamespaceIfScoped(t.Namespace, t.Namespaced && t.Namespace != "").Resource(t.Plural).SetHeader("Accept", "application/json")
 }
 

@@ -38,10 +38,7 @@ func (c *Cluster) OpenAPI(ctx context.Context, group, version string) ([]byte, e
 	if err != nil {
 		return nil, fmt.Errorf("schema index %s: %w", indexPath, err)
 	}
-	path := "apis/" + group + "/" + version
-	if group == "" {
-		path = "api/" + version
-	}
+	path := apiPath(group, version)
 	at, ok := paths[path]
 	if !ok {
 		return nil, nil

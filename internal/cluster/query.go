@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/cli-runtime/pkg/resource"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/suggest"
-	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
 // Query selects objects in the syntax of kubectl's command line. The zero value selects
@@ -103,15 +103,9 @@ func (c *Cluster) selected(ctx context.Context, flags resource.RESTClientGetter,
 	}
 	var found []Found
 	for _, r := range resources {
-		namespace := q.Namespace
-		if !r.Namespaced {
-			namespace = ""
-		}
-		err := c.List(ctx, Listing{Resource: r, Namespace: namespace, Selector: q.Selector}, func(obj map[string]any) bool {
-			t := Target{Resource: r}
-			m, _ := obj["metadata"].(map[string]any)
-			t.Name, t.Namespace = merge.At[string](m, "name"), merge.At[string](m, "namespace")
-			found = append(found, Found{Target: t, Live: obj})
+		err := c.List(ctx, Listing{Resource: r, Namespace: r.Within(q.Namespace), Selector: q.Selector}, func(obj map[string]any) bool {
+			o := object.Object{Value: obj}
+			found = append(found, Found{Target: Target{Resource: r, Namespace: o.Namespace(), Name: o.Name()}, Live: obj})
 			return true
 		})
 		if err != nil {

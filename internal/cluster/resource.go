@@ -35,13 +35,7 @@ type Target struct {
 }
 
 // String returns the object as outcome lines and errors name it: deployment.apps/web.
-func (t Target) String() string {
-	name := strings.ToLower(t.Kind)
-	if t.Group != "" {
-		name += "." + t.Group
-	}
-	return name + "/" + t.Name
-}
+func (t Target) String() string { return strings.ToLower(t.GroupKind().String()) + "/" + t.Name }
 
 // Identity returns an object with apiVersion, kind, name and namespace alone.
 func (t Target) Identity() object.Object {
@@ -58,6 +52,22 @@ func (r Resource) GroupKind() schema.GroupKind { return schema.GroupKind{Group: 
 // GroupVersion returns the resource's apiVersion.
 func (r Resource) GroupVersion() string {
 	return schema.GroupVersion{Group: r.Group, Version: r.Version}.String()
+}
+
+// Within returns the namespace, and "" for a cluster-scoped resource, whose objects are in none.
+func (r Resource) Within(namespace string) string {
+	if !r.Namespaced {
+		return ""
+	}
+	return namespace
+}
+
+// apiPath returns the path of a group and version below the server's address.
+func apiPath(group, version string) string {
+	if group == "" {
+		return "api/" + version
+	}
+	return "apis/" + group + "/" + version
 }
 
 // Find returns the resource of a kind. An unknown kind is looked up among the declared ones,
@@ -104,12 +114,8 @@ func (c *Cluster) undiscovered(ctx context.Context, gv schema.GroupVersion, caus
 	if !IsForbidden(err) {
 		return err
 	}
-	own := "apis/" + gv.String()
-	if gv.Group == "" {
-		own = "api/" + gv.Version
-	}
-	paths := []string{"api", "apis", own} // discovery requests all groups, whichever it needs
-	for _, path := range paths {
+	// Discovery requests all groups, whichever it needs.
+	for _, path := range []string{"api", "apis", apiPath(gv.Group, gv.Version)} {
 		if _, said := c.answer(ctx, Target{}, "get", c.client.Get().AbsPath(path)); IsForbidden(said) {
 			return said
 		}

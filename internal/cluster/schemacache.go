@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"crypto/sha512"
 	"encoding/hex"
-	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -41,13 +40,10 @@ func newSchemaCache(dir, server string) *schemaCache {
 // port, and a hash of everything that distinguishes it. Several clusters may be behind one host and
 // port, distinguished by URL path, TLS server name, CA, or client certificate.
 func identity(config *rest.Config) string {
-	tls := rest.CopyConfig(config)
-	_ = rest.LoadTLSFiles(tls) // a file that cannot be read ends the first request
-	sum := sha256.New()
-	for _, part := range [][]byte{[]byte(tls.Host), []byte(tls.APIPath), []byte(tls.ServerName), tls.CAData, tls.CertData, []byte(strconv.FormatBool(tls.Insecure))} {
-		fmt.Fprintf(sum, "%d:%s", len(part), part)
-	}
-	return plainName(hostOf(config.Host)) + "-" + hex.EncodeToString(sum.Sum(nil)[:8])
+	sum := serverHash(config, func(tls *rest.Config) [][]byte {
+		return [][]byte{tls.CertData, []byte(strconv.FormatBool(tls.Insecure))}
+	})
+	return plainName(hostOf(config.Host)) + "-" + hex.EncodeToString(sum[:8])
 }
 
 // plainName replaces the characters that are not valid in every file system.

@@ -68,11 +68,7 @@ func (s *Set) everywhere(ctx context.Context, l Labelled) ([]Member, error) {
 	}
 	found, errs := make([][]map[string]any, len(resources)), make([]error, len(resources))
 	parallel.Each(ctx, parallel.Steps{N: len(resources), Limit: l.Limit}, func(i int) {
-		namespace := l.Namespace
-		if !resources[i].Namespaced {
-			namespace = ""
-		}
-		found[i], errs[i] = s.API.ListMetadata(ctx, resources[i], namespace, l.Selector)
+		found[i], errs[i] = s.API.ListMetadata(ctx, resources[i], resources[i].Within(l.Namespace), l.Selector)
 	})
 	var (
 		all     []Member

@@ -28,11 +28,7 @@ func List(ctx context.Context, api API, namespace string) (out []Listed, missing
 	}
 	failed := 0
 	for _, r := range kinds {
-		ns := namespace
-		if !r.Namespaced {
-			ns = ""
-		}
-		found, err := api.ListMetadata(ctx, r, ns, applyset.IDLabel)
+		found, err := api.ListMetadata(ctx, r, r.Within(namespace), applyset.IDLabel)
 		switch {
 		case cluster.IsNotFound(err): // its definition has just been deleted
 		case cluster.IsForbidden(err) || down(err):
@@ -44,7 +40,7 @@ func List(ctx context.Context, api API, namespace string) (out []Listed, missing
 		for _, obj := range found {
 			m := applyset.ReadMember(r.GroupKind(), obj)
 			l := Listed{Target: cluster.Target{Resource: r, Namespace: m.Namespace, Name: m.Name}}
-			l.Parent, l.Err = applyset.ReadParent(applyset.Set{GroupKind: m.GroupKind, Namespace: m.Namespace, Name: m.Name}, obj)
+			l.Parent, l.Err = applyset.ReadParent(applyset.Set(m.Identity()), obj)
 			out = append(out, l)
 		}
 	}

@@ -182,9 +182,7 @@ func ByID(ctx context.Context, api API, id string) (applyset.Set, bool, error) {
 		found, err := api.ListMetadata(ctx, r, "", applyset.IDLabel+"="+id)
 		errs = append(errs, err)
 		for _, obj := range found {
-			m := applyset.ReadMember(r.GroupKind(), obj)
-			set := applyset.Set{GroupKind: m.GroupKind, Namespace: m.Namespace, Name: m.Name}
-			if set.ID() == id {
+			if set := applyset.Set(applyset.ReadMember(r.GroupKind(), obj).Identity()); set.ID() == id {
 				return set, true, nil
 			}
 		}
