@@ -206,17 +206,19 @@ func (w *writer) mkdir(dir string) error {
 	return nil
 }
 
+// put moves what another file holds to that name; for "" the file of that name is removed.
+func (w *writer) put(name, from string) error {
+	if from == "" {
+		return w.root.Remove(name)
+	}
+	return w.root.Rename(from, name)
+}
+
 // commit renames everything into its place.
 func (w *writer) commit() error {
 	for i := range w.steps {
 		s := &w.steps[i]
-		var err error
-		if s.temp != "" {
-			err = w.root.Rename(s.temp, s.name)
-		} else {
-			err = w.root.Remove(s.name)
-		}
-		if err != nil {
+		if err := w.put(s.name, s.temp); err != nil {
 			return w.fail(s.name, err)
 		}
 		s.done = true
@@ -233,13 +235,7 @@ func (w *writer) undo() error {
 		if !s.done {
 			continue
 		}
-		var err error
-		if s.backup != "" {
-			err = w.root.Rename(s.backup, s.name)
-		} else {
-			err = w.root.Remove(s.name)
-		}
-		if err != nil {
+		if err := w.put(s.name, s.backup); err != nil {
 			errs = append(errs, fmt.Errorf("%s could not be restored: %w; its old content is in %s", s.name, err, s.backup))
 			s.backup = ""
 		}
