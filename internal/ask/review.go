@@ -64,10 +64,7 @@ func (r *Reviewer) each(ctx context.Context, p *run.Plan) error {
 			return err
 		}
 	}
-	for _, item := range p.Others {
-		if item.Action() != apply.Delete {
-			continue
-		}
+	for _, item := range run.Deletions(p.Others) {
 		wanted, err := r.reviewObject(ctx, item)
 		if err != nil {
 			return err

@@ -95,10 +95,8 @@ func (v *setCall) await(ctx context.Context, p *prune.Pruner, plan *run.Plan) er
 	limited, cancel := context.WithTimeout(ctx, v.timeout)
 	defer cancel()
 	leaving := p.Leaving()
-	for _, item := range plan.Others {
-		if item.Action() == apply.Delete {
-			leaving = append(leaving, prune.Member{Member: applyset.Member{GroupKind: item.Target.GroupKind(), UID: item.UID}, Target: item.Target})
-		}
+	for _, item := range run.Deletions(plan.Others) {
+		leaving = append(leaving, prune.Member{Member: applyset.Member{GroupKind: item.Target.GroupKind(), UID: item.UID}, Target: item.Target})
 	}
 	return p.Await(limited, leaving)
 }

@@ -98,10 +98,8 @@ func shown(p *run.Plan) (*plandoc.Bound, error) {
 			doc.Items = append(doc.Items, doc.Item(record.Subject(item, item.Planned)))
 		}
 	}
-	for _, item := range p.Others {
-		if item.Action() == apply.Delete {
-			doc.Items = append(doc.Items, doc.Item(record.Subject(item, item.Planned)))
-		}
+	for _, item := range run.Deletions(p.Others) {
+		doc.Items = append(doc.Items, doc.Item(record.Subject(item, item.Planned)))
 	}
 	return plandoc.Bind(doc)
 }
@@ -160,10 +158,8 @@ func (c *call) confirm(ctx context.Context, plan *run.Plan, look string) error {
 	}
 	defer t.Close()
 	t.Print(why + ":")
-	for _, item := range plan.Others {
-		if item.Action() == apply.Delete {
-			t.Print("  " + escape.Line(item.Target.String()))
-		}
+	for _, item := range run.Deletions(plan.Others) {
+		t.Print("  " + escape.Line(item.Target.String()))
 	}
 	answer, err := t.Prompt(ctx, "Delete them [y,N]? ")
 	if err == nil && !strings.EqualFold(answer, "y") && !strings.EqualFold(answer, "yes") {

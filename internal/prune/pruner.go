@@ -207,10 +207,8 @@ func (p *Pruner) again(m applyset.Member) applyset.Decision {
 // applyset.Run.Surprising and Widened; "" if they need no confirmation.
 func (p *Pruner) Surprising(plan *run.Plan) string {
 	var deletions []applyset.Member
-	for _, item := range plan.Others {
-		if item.Action() == apply.Delete {
-			deletions = append(deletions, p.members[item].Member)
-		}
+	for _, item := range run.Deletions(plan.Others) {
+		deletions = append(deletions, p.members[item].Member)
 	}
 	return cmp.Or(p.decider.Widened(deletions), p.decider.Surprising(len(deletions), p.size))
 }

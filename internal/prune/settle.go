@@ -60,10 +60,8 @@ func (p *Pruner) End(ctx context.Context, plan *run.Plan) error {
 // set that is deleted keeps its parent for them. One that cannot be read counts.
 func (p *Pruner) Remaining(ctx context.Context, plan *run.Plan) []Member {
 	all := slices.Clone(p.leaving)
-	for _, item := range plan.Others {
-		if item.Action() == apply.Delete {
-			all = append(all, p.members[item])
-		}
+	for _, item := range run.Deletions(plan.Others) {
+		all = append(all, p.members[item])
 	}
 	return slices.DeleteFunc(all, func(m Member) bool {
 		if len(m.Finalizers) == 0 {

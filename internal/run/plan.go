@@ -99,6 +99,11 @@ func (p *Plan) Kept() []*Item {
 	return slices.DeleteFunc(slices.Clone(p.Others), func(i *Item) bool { return i.Action() != apply.Keep })
 }
 
+// Deletions returns those of the items that the run deletes. Empty if there are none.
+func Deletions(items []*Item) []*Item {
+	return slices.DeleteFunc(slices.Clone(items), func(i *Item) bool { return i.Action() != apply.Delete })
+}
+
 // Impact returns what the run does, or has done, to the item and its pods.
 func (i *Item) Impact() impact.Impact {
 	switch i.Action() {

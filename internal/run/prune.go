@@ -73,10 +73,8 @@ func (p *Plan) decide(ctx context.Context) {
 	}
 	slices.SortStableFunc(others, func(a, b *Item) int { return b.turn() - a.turn() })
 	p.Others = others
-	for _, item := range others {
-		if item.Action() == apply.Delete {
-			item.Err = p.bound(item, item.Planned)
-		}
+	for _, item := range Deletions(others) {
+		item.Err = p.bound(item, item.Planned)
 	}
 }
 
@@ -125,8 +123,7 @@ func (w *writer) prune(ctx context.Context) {
 
 // hold keeps the items that are still used.
 func (w *writer) hold(ctx context.Context, items []*Item) {
-	items = slices.DeleteFunc(slices.Clone(items), func(i *Item) bool { return i.Action() != apply.Delete })
-	if w.Hold == nil || w.Write.DryRun || len(items) == 0 {
+	if items = Deletions(items); w.Hold == nil || w.Write.DryRun || len(items) == 0 {
 		return
 	}
 	if err := w.Hold(ctx, w.Plan, items); err != nil && ctx.Err() == nil {
@@ -145,7 +142,7 @@ func (w *writer) complete() bool {
 
 // delete has the Pruner delete the items whose action is Delete, or try it.
 func (w *writer) delete(ctx context.Context, items []*Item, phase Phase) {
-	items = slices.DeleteFunc(slices.Clone(items), func(i *Item) bool { return i.Action() != apply.Delete })
+	items = Deletions(items)
 	long := parallel.Outlasting(ctx)
 	begun := parallel.Each(ctx, parallel.Steps{N: len(items), Limit: w.Concurrency, Adapt: w.Adapt, Done: w.count(phase, len(items))}, func(i int) {
 		item := items[i]
