@@ -28,11 +28,7 @@ func (ed *editor) arrange(s slot, stay []bool, add []added) {
 // insert puts an entry behind the one it follows, if that stays; behind the last
 // before it that does otherwise, or at the front.
 func (ed *editor) insert(n *node, stay []bool, a added) {
-	i := a.behind
-	for i >= 0 && !stay[i] {
-		i--
-	}
-	indent := strings.Repeat(" ", n.indent)
+	i, indent := staying(stay, a.behind), strings.Repeat(" ", n.indent)
 	if i >= 0 {
 		at := ed.src.end(&n.entries[i])
 		gap := ""
@@ -130,41 +126,103 @@ func (ed *editor) gapAbove(n *node, i, line int) int {
 	return line
 }
 
+// staying is the last entry up to i that stays; -1 if there is none.
+func staying(stay []bool, i int) int {
+	for i >= 0 && !stay[i] {
+		i--
+	}
+	return i
+}
+
 // arrangeFlow does the same inside [ ] or { }.
 func (ed *editor) arrangeFlow(n *node, stay []bool, add []added) {
-	first := 0
-	for !stay[first] {
-		first++
-	}
-	if first > 0 {
-		ed.replace(n.entries[0].start, n.entries[first].start, "")
-	}
-	for i := first + 1; i < len(stay); i++ {
-		if !stay[i] {
-			ed.replace(n.entries[i-1].end(), n.entries[i].end(), "")
-		}
-	}
+	first, last, news := slices.Index(stay, true), staying(stay, len(stay)-1), make([]string, len(stay))
 	for _, a := range add {
-		i := a.behind
-		for i >= 0 && !stay[i] {
-			i--
-		}
+		i := staying(stay, a.behind)
 		if i < 0 {
-			at := n.entries[first].start
-			ed.replace(at, at, a.text+ed.flowGap(n, first, ","))
+			at := ed.src.head(&n.entries[first])
+			ed.replace(at, at, a.text+","+ed.flowGap(n, first))
 			continue
 		}
-		at := n.entries[i].end()
-		ed.replace(at, at, ed.flowGap(n, i, ",")+a.text)
+		news[i] += "," + ed.flowGap(n, i) + a.text
+	}
+	trailing := ed.behind(n, len(stay)-1) > n.entries[len(stay)-1].end()
+	for i := range stay {
+		if !stay[i] {
+			ed.removeFlow(n, i, stay)
+			continue
+		}
+		list, end, at := news[i], n.entries[i].end(), ed.behind(n, i)
+		if i < last || trailing {
+			list += ","
+		}
+		if at == end {
+			ed.replace(end, end, list[:min(len(list), 1)])
+		} else if list == "" {
+			ed.replace(at-1, at, "")
+		}
+		if len(list) > 1 {
+			at = ed.past(n, i)
+			ed.replace(at, at, list[1:])
+		}
 	}
 }
 
-// flowGap returns the text between two entries: a line break where the neighbour
-// starts its line.
-func (ed *editor) flowGap(n *node, i int, comma string) string {
-	at := n.entries[i].start
-	if line := ed.src.indent(at); line > n.start {
-		return comma + ed.look.eol + string(ed.src[line:at])
+// removeFlow takes an entry out. The comment behind it goes too, unless one before it on that line stays.
+func (ed *editor) removeFlow(n *node, i int, stay []bool) {
+	e, to := &n.entries[i], ed.past(n, i)
+	from, before, open := e.start, staying(stay, i), !ed.src.blank(to, ed.src.lineEnd(to))
+	switch {
+	case !open && ed.src.ownLine(from):
+		ed.remove(n, i, stay)
+		return
+	case i < len(stay)-1 && (open || before < 0 && ed.src.head(&n.entries[i+1]) == n.entries[i+1].start):
+		to = n.entries[i+1].start
+	case before >= 0:
+		if from = ed.past(n, before); !strings.Contains(string(ed.src[n.entries[before].end():e.start]), "\n") {
+			to = ed.behind(n, i)
+		}
+		if from > ed.behind(n, before) {
+			from = ed.src.head(e)
+		}
 	}
-	return comma + " "
+	ed.replace(from, to, "")
+}
+
+// behind is where an entry of [ ] or { } and its comma end.
+func (ed *editor) behind(n *node, i int) int {
+	end := n.entries[i].end()
+	for at := end; at < n.end; at++ {
+		switch {
+		case ed.src[at] == ',':
+			return at + 1
+		case ed.src[at] == '#':
+			at = ed.src.lineEnd(at)
+		case !isBlank(ed.src[at]) && !isBreak(ed.src[at]):
+			return end
+		}
+	}
+	return end
+}
+
+// past is where the comment behind that ends.
+func (ed *editor) past(n *node, i int) int {
+	at := ed.behind(n, i)
+	if ed.src.comment(at) == "" {
+		return at
+	}
+	return max(ed.src.lineEnd(at), ed.src.end(&n.entries[i]))
+}
+
+// flowGap returns the text between two entries: a line break where the neighbour starts its line, or has a comment.
+func (ed *editor) flowGap(n *node, i int) string {
+	at := n.entries[i].start
+	line := ed.src.indent(at)
+	switch {
+	case line > n.start:
+		return ed.look.eol + string(ed.src[line:at])
+	case ed.past(n, i) > ed.behind(n, i):
+		return ed.look.eol + strings.Repeat(" ", at-ed.src.lineStart(at))
+	}
+	return " "
 }

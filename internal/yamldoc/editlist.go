@@ -12,15 +12,15 @@ func (ed *editor) list(s slot, want []any, t *merge.Type, from origins) {
 	old, _ := n.value.([]any)
 	at := pairs(old, want, t)
 	where := slices.Repeat([]int{-1}, len(old)) // the place in want of each old entry, -1 if it is removed
-	kept := 0
+	kept, moved, stays := 0, false, longest(at)
 	for i, j := range at {
 		if j >= 0 {
 			where[j] = i
 			kept++
+			moved = moved || !stays[i]
 		}
 	}
-	stays := longest(at)
-	if kept == 0 || n.style == flowStyle && moves(at, stays) {
+	if kept == 0 || n.style == flowStyle && moved {
 		ed.rewrite(s, want, t, from)
 		return
 	}
@@ -31,12 +31,12 @@ func (ed *editor) list(s slot, want []any, t *merge.Type, from origins) {
 
 // relist is how a list becomes another.
 type relist struct {
-	want    []any                               // the new list
-	at      []int                               // the place in the old list of each entry of the new one, -1 if it has none
-	where   []int                               // the place in the new list of each old entry, -1 if it is removed
-	stays   []bool                              // the entries of the new list that are where they were
-	chunks  map[int]string                      // its entries that move, as they will read
-	sources func(int) (origins, origin, *entry) // where the sources have its entries
+	want    []any             // the new list
+	at      []int             // the place in the old list of each entry of the new one, -1 if it has none
+	where   []int             // the place in the new list of each old entry, -1 if it is removed
+	stays   []bool            // the entries of the new list that are where they were
+	chunks  map[int]string    // its entries that move, as they will read
+	sources func(int) origins // where the sources have its entries
 }
 
 // keptItems edits the entries that are kept, and returns which stay in their place.
@@ -50,7 +50,7 @@ func (ed *editor) keptItems(s slot, t *merge.Type, r relist) []bool {
 		}
 		e := &n.entries[j]
 		before := len(ed.edits)
-		below, _, _ := r.sources(i)
+		below := r.sources(i)
 		ed.editValue(slot{n: e.value, e: e, place: pl, anew: ed.force[n] == entries}, r.want[i], t.EntryType(), below)
 		if stay[j] = r.stays[i]; stay[j] {
 			if len(ed.edits) > before {
@@ -64,16 +64,6 @@ func (ed *editor) keptItems(s slot, t *merge.Type, r relist) []bool {
 	return stay
 }
 
-// moves: an entry that is kept changes its place.
-func moves(at []int, stays []bool) bool {
-	for i, j := range at {
-		if j >= 0 && !stays[i] {
-			return true
-		}
-	}
-	return false
-}
-
 // newItems writes the entries that the list does not have, or has elsewhere.
 func (ed *editor) newItems(s slot, t *merge.Type, r relist) []added {
 	var out []added
@@ -85,7 +75,7 @@ func (ed *editor) newItems(s slot, t *merge.Type, r relist) []added {
 		}
 		text, moved := r.chunks[i]
 		if !moved {
-			from, _, _ := r.sources(i)
+			from := r.sources(i)
 			text = ed.newEntry(s, fresh{value: v, typ: t.EntryType(), from: from, behind: behind, keys: keysOf(t)})
 		}
 		out = append(out, added{behind, text})

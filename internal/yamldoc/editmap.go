@@ -45,7 +45,7 @@ func (ed *editor) keptFields(s slot, want map[string]any, t *merge.Type, from or
 			continue
 		}
 		before := len(ed.edits)
-		below, _, _ := from.child(e.name)
+		below := from.child(e.name)
 		ed.editValue(slot{n: e.value, e: e, place: pl, anew: ed.force[n] == entries}, v, t.Field(e.name).Type, below)
 		if len(ed.edits) > before {
 			ed.noteAround(e, below, pl)
@@ -115,7 +115,7 @@ func (ed *editor) newFields(s slot, want wanted, t *merge.Type, from origins) []
 		if was, inherits := n.value.(map[string]any)[name]; inherits && exact(was, want.fields[name]) {
 			ed.unshare(n) // it came through <<
 		}
-		above, _, _ := from.child(name)
+		above := from.child(name)
 		out = append(out, added{at, ed.newEntry(s, fresh{name: name, value: want.fields[name], typ: t.Field(name).Type, from: above, behind: at})})
 	}
 	return out
@@ -133,15 +133,7 @@ func (ed *editor) countOwn(n *node, want map[string]any) int {
 
 // mergesBehind: there is a << further on.
 func (ed *editor) mergesBehind(n *node, i int) bool {
-	if !n.refs {
-		return false
-	}
-	for i++; i < len(n.entries); i++ {
-		if n.entries[i].merge {
-			return true
-		}
-	}
-	return false
+	return n.refs && slices.ContainsFunc(n.entries[i+1:], func(e entry) bool { return e.merge })
 }
 
 // newEntry writes one new field, or entry of a list, with the comments above it in the source.
@@ -162,19 +154,18 @@ func (ed *editor) newEntry(s slot, f fresh) string {
 		pl.quote = quote
 		return m.flowField(f.name, f.value, pl, ed.look)
 	}
-	p := printer{look: ed.lookBehind(s.n, f.behind)}
-	if from.e != nil {
-		p.lead(origin{s: from.s, n: blockNode}, from.e, 0, pl.col)
+	p := printer{look: ed.look}
+	if f.behind >= 0 {
+		p.look = ed.lookAt(&s.n.entries[f.behind])
 	}
+	p.lead(from, 0, pl.col)
 	if p.Len() > 0 {
 		p.line(pl.col)
 	}
-	p.entry(f.value, m, entryAt{name: f.name, in: from, e: from.e, quote: quote}, pl)
+	pl.quote = quote
+	p.entry(f.name, f.value, m, pl)
 	return strings.TrimLeft(p.String(), " \r\n")
 }
-
-// blockNode stands for the collection of an entry that is known to be in a block.
-var blockNode = &node{style: blockStyle}
 
 // inherited are the fields that come through << and will be as they are wanted. ok
 // is false where << has to be written out: it would bring in or overwrite

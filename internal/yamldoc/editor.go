@@ -144,14 +144,6 @@ func (ed *editor) lookAt(e *entry) look {
 	return l
 }
 
-// lookBehind is the layout for a new entry behind another.
-func (ed *editor) lookBehind(n *node, i int) look {
-	if i < 0 {
-		return ed.look
-	}
-	return ed.lookAt(&n.entries[i])
-}
-
 // apart is the space that a comment needs in front of it.
 func (ed *editor) apart(at int) string {
 	if at < len(ed.src) && ed.src[at] == '#' {
@@ -243,11 +235,7 @@ func (ed *editor) heads(n *node, out *[]change) {
 // hollow: a value in which there is nothing but nulls.
 func hollow(v any) bool { return !merge.Any(v, isStated) }
 
-func isStated(v any) bool {
-	_, isMap := v.(map[string]any)
-	_, isList := v.([]any)
-	return v != nil && !isMap && !isList
-}
+func isStated(v any) bool { return v != nil && merge.IsScalar(v) }
 
 // unshare records that a value, which may use anchors, is written out.
 func (ed *editor) unshare(n *node) {

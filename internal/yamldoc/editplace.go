@@ -13,23 +13,12 @@ func (ed *editor) inPlace(s slot) bool {
 
 // isBlock: the value will be written over several lines.
 func isBlock(v any, all origins) bool {
-	k := scalarNode
-	switch v := v.(type) {
-	case map[string]any:
-		if len(v) == 0 {
-			return false
-		}
+	k := seqNode
+	if _, isMap := v.(map[string]any); isMap {
 		k = mapNode
-	case []any:
-		if len(v) == 0 {
-			return false
-		}
-		k = seqNode
-	default:
-		return false
 	}
 	n := all.node(k)
-	return n == nil || n.block()
+	return HasEntries(v) && (n == nil || n.block())
 }
 
 // rewriteInPlace leaves white space and comment around the value as they are.

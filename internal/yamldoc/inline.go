@@ -145,7 +145,7 @@ func (m model) flowMapping(fields map[string]any, pl place, l look) string {
 	}
 	parts := make([]string, 0, len(fields))
 	for _, name := range orderOf(fields, m.from, pl.keys) {
-		below, _, _ := m.from.child(name)
+		below := m.from.child(name)
 		parts = append(parts, model{below, m.t.Field(name).Type}.flowField(name, fields[name], pl, l))
 	}
 	return "{" + strings.Join(parts, ", ") + "}"
@@ -172,7 +172,7 @@ func (m model) flowList(list []any, pl place, l look) string {
 	}
 	parts := make([]string, 0, len(list))
 	for i, v := range list {
-		below, _, _ := pairs(i)
+		below := pairs(i)
 		parts = append(parts, model{below, m.t.EntryType()}.inline(v, pl, l))
 	}
 	return "[" + strings.Join(parts, ", ") + "]"

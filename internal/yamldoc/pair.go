@@ -92,15 +92,9 @@ func pairRun(old, list []any, out, free []int) {
 }
 
 func alikeKinds(a, b any) bool {
-	switch a.(type) {
-	case map[string]any:
-		_, ok := b.(map[string]any)
-		return ok
-	case []any:
-		_, ok := b.([]any)
-		return ok
-	}
-	return merge.IsScalar(b)
+	_, isMap := a.(map[string]any)
+	_, map2 := b.(map[string]any)
+	return isMap == map2 && merge.IsScalar(a) == merge.IsScalar(b)
 }
 
 // common reports whether two mappings have a text or number in common.
@@ -155,35 +149,27 @@ func longest(seq []int) []bool {
 }
 
 // items pairs the entries of a new list with those of its origins, once one is asked for.
-func (o origins) items(list []any, t *merge.Type) func(int) (origins, origin, *entry) {
+func (o origins) items(list []any, t *merge.Type) func(int) origins {
 	type paired struct {
-		from origin
-		at   []int
+		s  text
+		in *node
+		at []int
 	}
 	all := sync.OnceValue(func() (all []paired) {
 		for _, from := range o {
-			n := from.n.follow()
-			if n == nil || n.kind != seqNode {
-				continue
+			if n := from.n.follow(); n != nil && n.kind == seqNode {
+				all = append(all, paired{from.s, n, pairs(merge.At[[]any](n.value), list, t)})
 			}
-			all = append(all, paired{origin{from.s, n, from.e}, pairs(merge.At[[]any](n.value), list, t)})
 		}
 		return all
 	})
-	return func(i int) (origins, origin, *entry) {
-		var below origins
-		var in origin
-		var first *entry
+	return func(i int) (below origins) {
 		for _, p := range all() {
-			if p.at[i] < 0 {
-				continue
+			if p.at[i] >= 0 {
+				e := &p.in.entries[p.at[i]]
+				below = append(below, origin{p.s, e.value, e, p.in})
 			}
-			e := &p.from.n.entries[p.at[i]]
-			if first == nil {
-				first, in = e, p.from
-			}
-			below = append(below, origin{p.from.s, e.value, e})
 		}
-		return below, in, first
+		return below
 	}
 }

@@ -63,6 +63,8 @@ type origin struct {
 	s text
 	n *node
 	e *entry // that it stands in, nil for a root
+
+	in *node // the collection that has the entry
 }
 
 // origins come in the order of their authority.
@@ -82,21 +84,15 @@ type model struct {
 	t    *merge.Type
 }
 
-// child are the origins of a field, and the first that has it.
-func (o origins) child(name string) (origins, origin, *entry) {
-	var below origins
-	var first *entry
-	var in origin
+// child are the origins of a field.
+func (o origins) child(name string) (below origins) {
 	for _, from := range o {
-		from.n = from.n.follow()
-		if e := from.n.child(name); e != nil {
-			if first == nil {
-				first, in = e, from
-			}
-			below = append(below, origin{from.s, e.value, e})
+		in := from.n.follow()
+		if e := in.child(name); e != nil {
+			below = append(below, origin{from.s, e.value, e, in})
 		}
 	}
-	return below, in, first
+	return below
 }
 
 // node is the first origin of that kind that has entries, nil if there is none.
@@ -124,21 +120,15 @@ func (p *printer) line(col int) {
 // printValue writes what stands behind a colon or a dash at column col, the white space
 // in between included; note is the comment on its line.
 func (p *printer) printValue(v any, from origins, t *merge.Type, pl place) {
-	switch v := v.(type) {
-	case map[string]any:
-		n := from.node(mapNode)
-		if len(v) > 0 && !pl.flow && (n == nil || n.block()) {
-			p.mapping(v, from, t, pl)
-			return
-		}
-	case []any:
-		n := from.node(seqNode)
-		if len(v) > 0 && !pl.flow && (n == nil || n.block()) {
-			p.list(v, from, t, pl)
-			return
-		}
+	m, isMap := v.(map[string]any)
+	switch block := !pl.flow && isBlock(v, from); {
+	case block && isMap:
+		p.mapping(m, from, t, pl)
+	case block:
+		p.list(v.([]any), from, t, pl)
+	default:
+		p.note(" "+model{from, t}.inline(v, pl, p.look), pl.note)
 	}
-	p.note(" "+model{from, t}.inline(v, pl, p.look), pl.note)
 }
 
 // place is where a value is written.
@@ -202,41 +192,35 @@ func (p *printer) mapping(m map[string]any, from origins, t *merge.Type, pl plac
 		quote = n.entries[0].quote
 	}
 	for i, name := range orderOf(m, from, pl.keys) {
-		below, in, e := from.child(name)
-		if e != nil && (i > 0 || !pl.list && pl.col >= 0) {
-			p.lead(in, e, i, col)
+		below := from.child(name)
+		if i > 0 || !pl.list && pl.col >= 0 {
+			p.lead(below.first(), i, col)
 		}
 		p.start(i, col, pl)
-		p.entry(m[name], model{below, t.Field(name).Type}, entryAt{name, in, e, quote}, place{col: col})
+		p.entry(name, m[name], model{below, t.Field(name).Type}, place{col: col, quote: quote})
 	}
 }
 
-// entryAt is the entry of an origin that a new one is written after.
-type entryAt struct {
-	name  string // of an entry of a mapping
-	in    origin
-	e     *entry
-	quote byte
-}
-
 // entry writes one entry of a mapping from its key on, or of a list from its dash on.
-func (p *printer) entry(v any, m model, at entryAt, pl place) {
+func (p *printer) entry(name string, v any, m model, pl place) {
+	at := m.from.first()
 	if at.e != nil {
-		pl.note = at.in.s.note(at.e)
+		pl.note = at.s.note(at.e)
 	}
 	if pl.list {
 		p.WriteByte('-')
 	} else {
-		p.key(at, pl)
+		p.key(name, at, pl)
 	}
+	pl.quote = 0
 	p.printValue(v, m.from, m.t, pl)
 }
 
 // key writes the key of an entry, and its colon.
-func (p *printer) key(at entryAt, pl place) {
-	spelt := key(at.name, at.quote, false)
-	if at.e != nil && !at.e.asked && !at.e.alias && (at.e.quote == 0 || !at.in.s.json()) {
-		spelt = string(at.in.s[keyStart(at.in.s, at.e):keyEnd(at.in.s, at.e)])
+func (p *printer) key(name string, at origin, pl place) {
+	spelt := key(name, pl.quote, false)
+	if at.e != nil && !at.e.asked && !at.e.alias && (at.e.quote == 0 || !at.s.json()) {
+		spelt = string(at.s[keyStart(at.s, at.e):keyEnd(at.s, at.e)])
 	}
 	if len(spelt) > maxKey {
 		p.WriteString("? " + spelt)
@@ -272,15 +256,15 @@ func keyEnd(s text, e *entry) int {
 
 // lead writes the comment lines, and at most one empty line, that stand above an
 // entry in its origin.
-func (p *printer) lead(in origin, e *entry, i, col int) {
-	if !in.n.follow().block() {
+func (p *printer) lead(at origin, i, col int) {
+	if at.e == nil || !at.in.block() {
 		return
 	}
-	head := in.s.head(e)
-	if i > 0 && in.s.emptyAbove(head) {
+	head := at.s.head(at.e)
+	if i > 0 && at.s.emptyAbove(head) {
 		p.WriteString(p.look.eol)
 	}
-	for _, line := range strings.Split(string(in.s[head:e.start]), "\n") {
+	for _, line := range strings.Split(string(at.s[head:at.e.start]), "\n") {
 		if line = strings.TrimSpace(line); line != "" {
 			p.line(col)
 			p.WriteString(line)
@@ -294,12 +278,12 @@ func (p *printer) list(l []any, from origins, t *merge.Type, pl place) {
 	pairs := from.items(l, t)
 	style := plainStyle
 	for i, v := range l {
-		below, in, e := pairs(i)
-		if e != nil && (i > 0 || !pl.list && pl.col >= 0) {
-			p.lead(in, e, i, col)
+		below := pairs(i)
+		if i > 0 || !pl.list && pl.col >= 0 {
+			p.lead(below.first(), i, col)
 		}
 		p.start(i, col, pl)
-		p.entry(v, model{below, t.EntryType()}, entryAt{in: in, e: e}, place{col: col, list: true, style: style, keys: keysOf(t)})
+		p.entry("", v, model{below, t.EntryType()}, place{col: col, list: true, style: style, keys: keysOf(t)})
 		if len(below) > 0 {
 			style = below[0].n.style
 		}
