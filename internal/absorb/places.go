@@ -1,6 +1,7 @@
 package absorb
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/base64"
 	"path/filepath"
@@ -31,6 +32,7 @@ type rank struct {
 	missing int // steps of the value's path that it does not state yet
 	depth   int
 	class   int
+	way     int // in which a patch has it: see object
 }
 
 // The classes of what a text holds, in the order of its effect. kustomize adds to names: what has another
@@ -76,14 +78,16 @@ func (k *kustomization) places(v *Value) (found []place) {
 		default:
 			all = s.forms(text, resources)
 		}
-		for _, p := range all {
-			if p.file, p.title, p.depth = in.Name, k.name(in.Name)+p.title, in.Depth; string(p.text) != string(text) {
+		for i, p := range all {
+			same := func(o place) bool { return bytes.Equal(o.text, p.text) }
+			p.file, p.title, p.depth = in.Name, k.name(in.Name)+p.title, in.Depth
+			if !bytes.Equal(p.text, text) && !slices.ContainsFunc(all[:i], same) {
 				found = append(found, p)
 			}
 		}
 	}
 	slices.SortStableFunc(found, func(a, b place) int {
-		return cmp.Or(a.missing-b.missing, a.depth-b.depth, a.class-b.class)
+		return cmp.Or(a.missing-b.missing, a.depth-b.depth, a.class-b.class, a.way-b.way)
 	})
 	return found
 }
@@ -115,8 +119,9 @@ func (s *seeker) forms(text []byte, as int) (all []place) {
 					}
 				}
 			case map[string]any:
-				s.rank = rank{class: as}
-				if set := setters[as == fields][strings.Join(at, ".")]; set != nil {
+				set := setters[as == fields][strings.Join(at, ".")]
+				for way := 0; set != nil && way < 3; way++ {
+					s.rank = rank{class: as, way: way}
 					if part, err := set(s, v); err == nil && part != nil {
 						form(part, place{rank: s.rank, hidden: len(at) == 1 && s.of.Kind() == "Secret"})
 					}
@@ -138,8 +143,9 @@ func (s *seeker) typeOf(doc any, as int) *merge.Type {
 	return s.of.typ
 }
 
-// object returns a resource or a patch with the value. A patch that does not state what live has lost
-// takes it out, and one of another name may be for the object all the same.
+// object returns a resource or a patch with the value. A patch of another name may be for the object all the same.
+// The ways of a patch are: to state nothing of the value any more, to state it, or that it is taken out, and to
+// state it behind the entries that precede it in live: kustomize puts the entries of a patch first.
 func (s *seeker) object(doc map[string]any) (any, error) {
 	named := strings.Contains(s.of.Name(), merge.At[string](doc, "metadata", "name"))
 	if merge.At[string](doc, "kind") != s.of.Kind() || !named && s.class == resources {
@@ -150,13 +156,44 @@ func (s *seeker) object(doc map[string]any) (any, error) {
 	}
 	p, _ := spelled(doc, s.Path, s.live)
 	s.missing = len(p) - merge.NewFinder(doc, s.of.typ).Reach(p)
-	switch last := p[len(p)-1]; {
-	case s.live.Set || s.missing == 0 || s.Order != nil:
-		return s.of.with(doc, []*Value{s.Value})
-	case last.Kind == merge.FieldStep:
-		return merge.Put(doc, s.Path, nil)
+	is, there := merge.Lookup(doc, p, s.of.typ)
+	out, rest := there && (is == nil || merge.At[string](is, "$patch") != ""), doc
+	if there && s.class != resources {
+		rest, _ = (&Object{typ: s.of.typ}).remove(doc, p)
 	}
-	return merge.Put(doc, s.Path.Child(merge.Named("$patch")), "delete")
+	switch {
+	case s.class == resources, s.way == 1 && (s.live.Set && !out || s.Order != nil):
+		return s.of.with(doc, []*Value{s.Value})
+	case s.way == 0 && there && s.live.Set == out:
+		return rest, nil
+	case s.way == 1 && !s.live.Set && p[len(p)-1].Kind == merge.FieldStep:
+		return merge.Put(rest, p, nil)
+	case s.way == 1 && !s.live.Set:
+		return merge.Put(rest, p.Child(merge.Named("$patch")), "delete")
+	case s.way == 2 && s.live.Set:
+		return s.behind(rest)
+	}
+	return nil, nil
+}
+
+// behind returns a patch with the value, and the keys of the entries that precede it in live.
+func (s *seeker) behind(patch map[string]any) (_ any, err error) {
+	for n, step := range s.Path {
+		list, _ := merge.Lookup(s.of.live, s.Path[:n], s.of.typ)
+		entries, typ := merge.At[[]any](list), s.of.typ.At(s.Path[:n])
+		for _, e := range entries[:max(merge.EntriesOf(entries, typ).At(step), 0)] {
+			before := merge.StepOf(typ, e, 0)
+			p := s.Path[:n].Child(before)
+			_, there := merge.Lookup(patch, p, s.of.typ)
+			if _, built := merge.Lookup(s.of.Value, p, s.of.typ); built && !there && err == nil && before.Keys != nil {
+				patch, err = merge.Put(patch, p.Child(merge.Named(before.Keys[0].Name)), before.Keys[0].Value)
+			}
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.of.with(patch, []*Value{s.Value})
 }
 
 // operation returns an operation of a JSON patch (RFC 6902) that sets the value. An index stands for

@@ -217,8 +217,7 @@ func (ed *editor) past(n *node, i int) int {
 // flowGap returns the text between two entries: a line break where the neighbour starts its line, or has a comment.
 func (ed *editor) flowGap(n *node, i int) string {
 	at := n.entries[i].start
-	line := ed.src.indent(at)
-	switch {
+	switch line := ed.src.indent(at); {
 	case line > n.start:
 		return ed.look.eol + string(ed.src[line:at])
 	case ed.past(n, i) > ed.behind(n, i):

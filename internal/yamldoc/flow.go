@@ -137,10 +137,7 @@ func (p *parser) flowValue(parent int, flow bool) (*node, error) {
 	if flow && p.peek(0) == '-' && ends(p.peek(1)) {
 		return nil, p.fail(p.pos, "a list with dashes cannot stand inside [ ] or { }")
 	}
-	if flow {
-		return p.plain(p.around+1, flow)
-	}
-	return p.plain(parent+1, flow)
+	return p.plain(p.around+1, flow)
 }
 
 func (p *parser) alias() (*node, error) {

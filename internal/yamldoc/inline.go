@@ -8,14 +8,8 @@ import "strings"
 func (m model) inline(v any, pl place, l look) string {
 	switch v := v.(type) {
 	case map[string]any:
-		if len(v) == 0 {
-			return "{}"
-		}
 		return m.flowMapping(v, pl, l)
 	case []any:
-		if len(v) == 0 {
-			return "[]"
-		}
 		return m.flowList(v, pl, l)
 	}
 	style, settled := pl.style, false
@@ -60,20 +54,12 @@ func (o origin) verbatim(n *node, v any, pl place, l look) (string, bool) {
 	if n.tag() != "" || n.missing() || !same(n.value, v) {
 		return "", false
 	}
-	switch n.style {
-	case literalStyle, foldedStyle:
-		if pl.flow {
-			return "", false
-		}
+	switch block := n.style == literalStyle || n.style == foldedStyle; {
+	case block && !pl.flow:
 		return o.blockText(n, pl, l)
-	case plainStyle:
-		if pl.json && isText(v) || pl.flow && strings.ContainsAny(n.text, ",?[]{}") {
-			return "", false
-		}
-	case singleStyle:
-		if pl.json {
-			return "", false
-		}
+	case block, pl.json && (n.style == singleStyle || n.style == plainStyle && isText(v)),
+		pl.flow && n.style == plainStyle && strings.ContainsAny(n.text, ",?[]{}"):
+		return "", false
 	}
 	s := string(o.s[n.body:n.end])
 	return s, !strings.Contains(s, "\n")
@@ -121,10 +107,7 @@ func (o origins) flow(v any, pl place) (string, bool) {
 		}
 		s := string(from.s[n.body:n.end])
 		bare := n.kind == mapNode && s[0] != '{' // a key and its value inside [ ]
-		if !bare && !n.refs && !strings.ContainsAny(s, "\n&!") && exact(n.value, v) && (!pl.json || isJSON(n)) {
-			return s, true
-		}
-		return "", false
+		return s, !bare && !n.refs && !strings.ContainsAny(s, "\n&!") && exact(n.value, v) && (!pl.json || isJSON(n))
 	}
 	return "", false
 }

@@ -46,7 +46,7 @@ func (w word) spellText(s string) string {
 	case doubleStyle:
 		return double(s)
 	case singleStyle:
-		if singleFits(s) {
+		if printable(s, "") {
 			return single(s)
 		}
 	case plainStyle:
@@ -145,8 +145,6 @@ func printable(s, also string) bool {
 	return true
 }
 
-func singleFits(s string) bool { return printable(s, "") }
-
 // literalFits reports whether a text can be a literal: with something else than line
 // breaks in it.
 func literalFits(s string) bool {
@@ -204,7 +202,7 @@ func key(name string, quote byte, flow bool) string {
 	switch {
 	case quote == '"':
 		return double(name)
-	case quote == '\'' && singleFits(name):
+	case quote == '\'' && printable(name, ""):
 		return single(name)
 	case plainFits(name, flow) && !strings.HasPrefix(name, "? "):
 		return name
