@@ -19,7 +19,7 @@ type Membership struct {
 //
 // Unlike kubectl: it writes its own label over the other.
 type OtherSet struct {
-	Object string // deployment.apps/web
+	Object string // deployment.apps/web -n shop, as a command line names it
 	ID     string // of the set that it is part of
 	Name   string // the same as messages name it; "" where that is not known
 	From   string // the same as a command line names it; "" for ID

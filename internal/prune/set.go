@@ -6,6 +6,7 @@
 package prune
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -204,6 +205,12 @@ func (s *Set) ofAnother(ctx context.Context, t cluster.Target, id string) error 
 		s.others[id] = other
 	}
 	other.Object = t.String()
+	if ns := cmp.Or(t.Namespace, s.Target.Namespace); ns != "" {
+		other.Object += " -n " + ns
+	}
+	if t.Namespace != "" && s.Target.Namespace != "" && t.Namespace != s.Target.Namespace {
+		other.Object += " --applyset-namespace=" + s.Target.Namespace
+	}
 	return fmt.Errorf("%s: %w", t, &other)
 }
 

@@ -95,6 +95,9 @@ func (p *parser) word() (string, error) {
 	for c := p.peek(0); c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '-'; c = p.peek(0) {
 		p.pos++
 	}
+	if p.pos == start+1 && p.src[start] == '*' {
+		return "", p.fail(start, `"*" begins an alias: quote the value, as in schedule: "0 * * * *"`)
+	}
 	if p.pos == start+1 || !ends(p.peek(0)) && strings.IndexByte("?:,]}%@`", p.peek(0)) < 0 {
 		return "", p.fail(start, "the name of an anchor is letters, digits, - and _")
 	}
