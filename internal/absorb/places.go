@@ -120,7 +120,7 @@ func (s *seeker) forms(text []byte, as int) (all []place) {
 				}
 			case map[string]any:
 				set := setters[as == fields][strings.Join(at, ".")]
-				for way := 0; set != nil && way < 3; way++ {
+				for way := 0; set != nil && (way == 0 || as == patches && way < 3); way++ {
 					s.rank = rank{class: as, way: way}
 					if part, err := set(s, v); err == nil && part != nil {
 						form(part, place{rank: s.rank, hidden: len(at) == 1 && s.of.Kind() == "Secret"})

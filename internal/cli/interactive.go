@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
@@ -92,14 +93,11 @@ func printTarget(w io.Writer, s *session, sum outcome.Summary) {
 // shown returns the run as it was confirmed, for the run to be bound to.
 func shown(p *run.Plan) (*plandoc.Bound, error) {
 	doc := &plandoc.Document{Header: plandoc.Header{Spelling: plandoc.Spelling{Salt: salt(), ShowSecrets: true}}}
-	for _, item := range p.Items {
+	for _, item := range slices.Concat(p.Items, p.Others) {
 		switch item.Action() {
-		case apply.Create, apply.Change, apply.Recreate:
+		case apply.Create, apply.Change, apply.Recreate, apply.Delete:
 			doc.Items = append(doc.Items, doc.Item(record.Subject(item, item.Planned)))
 		}
-	}
-	for _, item := range run.Deletions(p.Others) {
-		doc.Items = append(doc.Items, doc.Item(record.Subject(item, item.Planned)))
 	}
 	return plandoc.Bind(doc)
 }

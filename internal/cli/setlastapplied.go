@@ -78,7 +78,7 @@ func (v *setVerb) send(ctx context.Context, objects []target.Target, plans []ann
 		outs[i], errs[i] = v.put(ctx, objects[i], plans[i])
 	})
 	for i := begun; i < len(objects); i++ {
-		errs[i] = fmt.Errorf("%s: was not written: %w", objects[i], run.ErrInterrupted)
+		errs[i] = fmt.Errorf("%s: %w", objects[i], run.ErrUnwritten)
 	}
 	errs[len(objects)] = v.close(ctx)
 	v.summary(objects, counts)

@@ -148,7 +148,7 @@ func (k *targetVerb) put(ctx context.Context, t target.Target, c annotate.Annota
 		return write.Foreseen(c.Planned), nil
 	}
 	if ctx.Err() != nil {
-		return write.Result{}, fmt.Errorf("%s: was not written: %w", t, run.ErrInterrupted)
+		return write.Result{}, fmt.Errorf("%s: %w", t, run.ErrUnwritten)
 	}
 	return k.Write(parallel.Outlasting(ctx), t, c, k.mode == dryServer)
 }

@@ -164,7 +164,7 @@ func (s *Set) Leave(ctx context.Context, objects []Member, l Labelling) error {
 // it leaves. An object that has changed meanwhile is checked again.
 func (s *Set) relabel(ctx context.Context, m Member, l Labelling) error {
 	if ctx.Err() != nil {
-		return fmt.Errorf("%s: was not written: %w", m.Target, run.ErrInterrupted)
+		return fmt.Errorf("%s: %w", m.Target, run.ErrUnwritten)
 	}
 	ctx = parallel.Outlasting(ctx)
 	w := cluster.Write{FieldManager: l.Manager, DryRun: l.DryRun}

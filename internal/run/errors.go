@@ -13,11 +13,13 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
+// ErrUnwritten is the error of an object that was not written before the user stopped the run.
+var ErrUnwritten = fmt.Errorf("was not written: %w", ErrInterrupted)
+
 // ErrUnpruned is the error of an item that was not deleted before the user stopped the run.
 var ErrUnpruned = fmt.Errorf("was not pruned: %w", ErrInterrupted)
 
-// ErrInterrupted is the error of an item that was not written before the user stopped the
-// run.
+// ErrInterrupted is the cause of what was not done before the user stopped the run.
 var ErrInterrupted = errors.New("the run was interrupted; merge again to finish it")
 
 // ErrNotMerged is the error of an item that was not merged before the user stopped the run.

@@ -266,7 +266,7 @@ func (w *writer) finish(ctx context.Context) {
 		switch {
 		case item.state == done || item.Err != nil:
 		case ctx.Err() != nil:
-			item.Err = fmt.Errorf("%s: was not written: %w", item.Target, ErrInterrupted)
+			item.Err = fmt.Errorf("%s: %w", item.Target, ErrUnwritten)
 		case item.state == deferred && item.refusal != nil && !w.stop:
 			item.Err = item.refusal
 		default:

@@ -106,11 +106,10 @@ func (u *Undo) Plan(ctx context.Context, job *run.Job) (*run.Plan, error) {
 // their objects follow them.
 func (u *Undo) declare() {
 	for _, item := range u.Record.Executed() {
-		if item.Action != apply.Delete || !definition(item) {
-			continue
+		if item.Action == apply.Delete && definition(item) {
+			before, _ := configured(item)
+			u.API.Declare(before)
 		}
-		before, _ := configured(item)
-		u.API.Declare(before)
 	}
 }
 
