@@ -28,6 +28,9 @@ var apiMachinery = map[string]string{
 	"io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1":   "any",
 }
 
+// jsonTypes are the scalars of JSON schema, which a custom resource's are.
+var jsonTypes = map[jsonType]string{"string": "string", "integer": "number", "number": "fraction", "boolean": "boolean"}
+
 // component builds the type of a named component.
 func (b *builder) component(name string) (*merge.Type, error) {
 	if leaf, ok := apiMachinery[name]; ok {
@@ -60,6 +63,9 @@ func (b *builder) build(n *node, compiled *merge.Type) (*merge.Type, error) {
 	ref := n.Ref
 	if ref == "" && len(n.AllOf) == 1 {
 		ref = n.AllOf[0].Ref
+	}
+	if leaf := jsonTypes[n.Type]; ref == "" && leaf != "" && compiled == nil && !n.IntOrString {
+		return leaves[leaf], nil
 	}
 	if ref == "" {
 		t := &merge.Type{Source: b.source}

@@ -273,9 +273,11 @@ func unallocated(v any, typ *merge.Type) any {
 	return out
 }
 
+// large is the first integer that a float64 does not hold.
+const large = "9007199254740993"
+
 // overflows: a number is none that the Go type of its field can hold.
 func (f *field) overflows(v any) bool {
-	const large = "9007199254740993"
 	return strings.Contains(shown(v), large) && !strings.Contains(shown(f.stored(v)), large)
 }
 

@@ -3,6 +3,7 @@ package sweep
 import (
 	"strings"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/migrate"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/test/laws"
 )
@@ -20,6 +21,7 @@ const (
 	ruleNoKey    = "empty keys: a key that is stated as an empty text is applied as if it was left out"
 	ruleHeld     = "empty values: of others, which hold an empty or absent map or list, and the file states it as empty"
 	rulePruned   = "empty values: of others, which hold nothing but empty lists and maps there, are pruned beside what is applied"
+	ruleLarge    = "large numbers: managedFields name an entry of a set as a float64, which is another one for an integer above 2^53"
 	ruleNotes    = "annotations: an empty map is not applied where the last-applied annotation is"
 )
 
@@ -32,6 +34,8 @@ func (p *played) ruled(before map[string]any) {
 		rule = ruleRepeated
 	case p.k.Kind.Kind == "ClusterRole" && (p.local["aggregationRule"] != nil || before["aggregationRule"] != nil):
 		rule = ruleLives
+	case p.law == "migrated to "+string(migrate.ToServerSide) && strings.Contains(p.wrong, large):
+		rule = ruleLarge
 	case p.law == "sound" && p.filled:
 		rule = ruleFilled
 	case p.law == "owned" && p.k.Kind.Kind == "CertificateSigningRequest":
