@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 )
 
 // Action states what happens to a member that is not among the objects of the run.
@@ -109,11 +111,7 @@ func (m Member) terminating() string {
 
 // deletion returns kubectl's command that deletes the member.
 func (m Member) deletion() string {
-	text := "delete it: kubectl delete " + strings.ToLower(m.GroupKind.String()) + " " + m.Name
-	if m.Namespace != "" {
-		text += " -n " + m.Namespace
-	}
-	return text
+	return "delete it: kubectl delete " + strings.ToLower(m.GroupKind.String()) + " " + m.Name + object.In(m.Namespace)
 }
 
 // Sorted returns the decisions by kind, namespace and name, so that two runs agree. The caller that

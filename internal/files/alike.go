@@ -2,6 +2,7 @@ package files
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -146,12 +147,7 @@ func mixed(of [4]merge.Opt) bool {
 		return !sameOpt(ours, got)
 	}
 	if parts, ok := partsOf(of); ok {
-		for _, part := range parts {
-			if mixed(part) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(slices.Collect(maps.Values(parts)), mixed)
 	}
 	was, our, their, is := entryCounts(base.Value), entryCounts(ours.Value), entryCounts(theirs.Value), entryCounts(got.Value)
 	return len(was)+len(our)+len(their) == 0 || len(lost(was, our, their, is))+len(lost(was, their, our, is)) > 0

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -92,9 +93,7 @@ func entries(sides []any) []any {
 	for _, s := range sides {
 		switch s := s.(type) {
 		case map[string]any:
-			for _, v := range s {
-				out = append(out, v)
-			}
+			out = slices.AppendSeq(out, maps.Values(s))
 		case []any:
 			out = append(out, s...)
 		}

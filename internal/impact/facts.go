@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -85,10 +86,7 @@ func (s Stale) String() string {
 	}
 	way := s.restart
 	if way == restartRollout {
-		way = fmt.Sprintf("%s %s", restartRollout, s.Reader)
-		if s.Namespace != "" {
-			way += " -n " + s.Namespace
-		}
+		way = fmt.Sprintf("%s %s%s", restartRollout, s.Reader, object.In(s.Namespace))
 	}
 	return s.Reader + " " + how + ": " + way
 }

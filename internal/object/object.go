@@ -139,6 +139,14 @@ func Texts(v any) map[string]string {
 	return out
 }
 
+// In returns the flag by which a command that is printed finds a namespace; "" for "".
+func In(namespace string) string {
+	if namespace == "" {
+		return ""
+	}
+	return " -n " + namespace
+}
+
 // InNamespace returns the object with metadata.namespace set, or removed for "". The
 // receiver is not modified.
 func (o Object) InNamespace(namespace string) Object {

@@ -180,7 +180,7 @@ func (s *Set) relabel(ctx context.Context, m Member, l Labelling) error {
 		if err == nil || cluster.IsNotFound(err) && l.to == "" {
 			return nil
 		}
-		if try == changedTries || !cluster.IsConflict(err) && !cluster.Uncertain(err) {
+		if try == run.MostChanges || !cluster.IsConflict(err) && !cluster.Uncertain(err) {
 			return fmt.Errorf("%s: %w", m.Target, err)
 		}
 		pause(ctx, min(try, 5), err)
@@ -201,7 +201,6 @@ func (s *Set) relabel(ctx context.Context, m Member, l Labelling) error {
 // Remove deletes the parent. Its members, if there are any left, belong to no set then. A missing
 // parent is not an error; one that is protected, or was changed meanwhile, is one with the reason.
 func (s *Set) Remove(ctx context.Context, dryRun bool) error {
-	d := deletion{Set: s, how: cluster.Deletion{Propagation: cluster.Background, DryRun: dryRun}}
 	obj, err := s.API.GetMetadata(ctx, s.Target)
 	if cluster.IsNotFound(err) {
 		return nil
@@ -209,15 +208,14 @@ func (s *Set) Remove(ctx context.Context, dryRun bool) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.Target, err)
 	}
-	d.member = Member{Member: applyset.ReadMember(s.Parent.GroupKind, obj), Target: s.Target}
-	d.again = s.removable
-	switch decision := s.removable(d.member.Member); decision.Action {
-	case applyset.Terminating:
-		return nil
-	case applyset.Left:
-		return fmt.Errorf("%s: the set's parent was not deleted: %s", s.Target, decision.Reason)
+	m := Member{Member: applyset.ReadMember(s.Parent.GroupKind, obj), Target: s.Target}
+	keep := func(d applyset.Decision) error { return errors.New(d.Reason) }
+	r := s.removal(&m, cluster.Deletion{Propagation: cluster.Background, DryRun: dryRun}, s.removable, keep)
+	still, err := r.Again(obj)
+	if still {
+		err = r.Do(ctx)
 	}
-	if err := d.do(ctx); err != nil {
+	if err != nil {
 		return fmt.Errorf("%s: the set's parent was not deleted: %w", s.Target, err)
 	}
 	return nil

@@ -267,7 +267,7 @@ func TestDeletionNeverSettles(t *testing.T) {
 			}
 			return nil
 		}
-		fails(t, "changed each time", p.Delete(t.Context(), items[0], false), "is changed so often that it could not be deleted: merge again")
+		fails(t, "changed each time", p.Delete(t.Context(), items[0], false), "is changed so often that it could not be deleted: run this again")
 		m.fail = failing("read configmap/old", errLost)
 		m.member(target(configMaps, "old"), nil)
 		fails(t, "it cannot be read", p.Delete(t.Context(), items[0], false), "whether it was deleted cannot be known: lost")

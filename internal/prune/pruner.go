@@ -179,17 +179,17 @@ func (p *Pruner) Delete(ctx context.Context, item *run.Item, trial bool) error {
 	p.mu.Lock()
 	member := p.members[item]
 	p.mu.Unlock()
-	d := deletion{Set: p.Set, member: member, again: p.again, recorded: item.Surplus.Recorded, how: cluster.Deletion{Propagation: p.Propagation, DryRun: trial}}
-	err := d.do(ctx)
-	p.mu.Lock()
-	p.members[item] = d.member
-	p.mu.Unlock()
-	var kept *errKept
-	switch {
-	case errors.As(err, &kept):
-		item.Surplus = surplus(kept.Decision)
+	keep := func(d applyset.Decision) error {
+		item.Surplus = surplus(d)
 		return nil
-	case err != nil:
+	}
+	r := p.removal(&member, cluster.Deletion{Propagation: p.Propagation, DryRun: trial}, p.again, keep)
+	r.Recorded = item.Surplus.Recorded
+	err := r.Do(ctx)
+	p.mu.Lock()
+	p.members[item] = member
+	p.mu.Unlock()
+	if err != nil {
 		return fmt.Errorf("%s: was not pruned: %w", item.Target, err)
 	}
 	return nil

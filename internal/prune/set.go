@@ -16,6 +16,8 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
+	"github.com/kubectl-merge/kubectl-merge/internal/run"
 )
 
 // Set is a set on a server.
@@ -112,7 +114,7 @@ func (s *Set) Store(ctx context.Context, want func(applyset.Parent) applyset.Par
 			s.Parent, err = applyset.ReadParent(p.Set, obj)
 			return err
 		}
-		if !cluster.IsConflict(err) || try >= changedTries {
+		if !cluster.IsConflict(err) || try >= run.MostChanges {
 			return fmt.Errorf("%s: the set's parent was not written: %w", s.Target, err)
 		}
 		changed, rereadErr := s.reread(ctx)
@@ -204,10 +206,7 @@ func (s *Set) ofAnother(ctx context.Context, t cluster.Target, id string) error 
 		}
 		s.others[id] = other
 	}
-	other.Object = t.String()
-	if ns := cmp.Or(t.Namespace, s.Target.Namespace); ns != "" {
-		other.Object += " -n " + ns
-	}
+	other.Object = t.String() + object.In(cmp.Or(t.Namespace, s.Target.Namespace))
 	if t.Namespace != "" && s.Target.Namespace != "" && t.Namespace != s.Target.Namespace {
 		other.Object += " --applyset-namespace=" + s.Target.Namespace
 	}

@@ -173,13 +173,10 @@ func held(v Verdict, s Subject) Verdict {
 		if name == "" || merge.At[string](p, "status", "phase") == "Failed" { // the controller replaces it
 			continue
 		}
-		help := fmt.Sprintf("OrderedReady replaces no pod before this one, of an older revision, is ready; if it never will be: kubectl delete pod %s", name)
-		if ns := merge.At[string](p, "metadata", "namespace"); ns != "" {
-			help += " -n " + ns
-		}
+		help := "OrderedReady replaces no pod before this one, of an older revision, is ready; if it never will be: kubectl delete pod " + name
 		problems := podProblems(p, s.Now)
 		for i := range problems {
-			problems[i].Message += ": " + help
+			problems[i].Message += ": " + help + object.In(merge.At[string](p, "metadata", "namespace"))
 		}
 		v.Suspects = append(v.Suspects, problems...)
 		switch {

@@ -119,14 +119,11 @@ func isSpec(t *merge.Type) bool {
 
 // looksLikeSpec reports the same of a value, where no schema describes it.
 func looksLikeSpec(v map[string]any) bool {
-	for _, entry := range merge.MapsAt(v, "containers") {
+	return slices.ContainsFunc(merge.MapsAt(v, "containers"), func(entry map[string]any) bool {
 		_, named := entry["name"].(string)
 		_, image := entry["image"].(string)
-		if named && image {
-			return true
-		}
-	}
-	return false
+		return named && image
+	})
 }
 
 // Embeds reports whether objects of a type may hold pod specs: its schema contains one.

@@ -186,14 +186,15 @@ func (w *writer) deleteOne(ctx context.Context, item *Item, trial bool) error {
 		switch {
 		case item.Action() == apply.Keep:
 			return nil
-		case !errors.Is(err, ErrChanged) || try == mostChanges:
+		case !errors.Is(err, ErrChanged) || try == MostChanges:
 			return err
 		}
 	}
 }
 
-// mostChanges is how often a deletion is recorded anew.
-const mostChanges = 10
+// MostChanges is how often a deletion is decided about and recorded anew, since others have changed
+// the object.
+const MostChanges = 10
 
 // finishOthers reports the objects that the input does not contain; hindrance is the
 // error of those that were to be deleted and were not.

@@ -261,7 +261,7 @@ func TestRecordedAsDeleted(t *testing.T) {
 		j := &entered{}
 		p := &Plan{Job: &Job{Live: m, Pruner: &changing{pruner: pruner{memory: m}, times: tt.times}, Journal: j}}
 		err := p.writer(nil).deleteOne(t.Context(), surplus("ConfigMap", "old", ""), false)
-		if !errors.Is(err, tt.err) || tt.log != nil && !slices.Equal(j.log, tt.log) || tt.log == nil && len(j.log) != 2*(mostChanges+1) {
+		if !errors.Is(err, tt.err) || tt.log != nil && !slices.Equal(j.log, tt.log) || tt.log == nil && len(j.log) != 2*(MostChanges+1) {
 			t.Errorf("%d changes: %q, %v", tt.times, j.log, err)
 		}
 	}

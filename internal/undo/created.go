@@ -202,7 +202,7 @@ func (d *deletions) End(ctx context.Context, p *run.Plan) error { return d.Begin
 
 // waits reports the finalizers of an object that is being deleted.
 func (d *deletions) waits(t cluster.Target, obj map[string]any) {
-	if m := applyset.ReadMember(t.GroupKind(), obj); d.Note != nil && len(m.Finalizers) > 0 {
+	if m := applyset.ReadMember(t.GroupKind(), obj); len(m.Finalizers) > 0 {
 		d.Note(t, "is being deleted, and waits for "+strings.Join(m.Finalizers, ", "))
 	}
 }
@@ -210,38 +210,27 @@ func (d *deletions) waits(t cluster.Target, obj map[string]any) {
 // Delete deletes an item as decided, or has the server try it. If it was changed since, it is
 // decided about again.
 func (d *deletions) Delete(ctx context.Context, item *run.Item, trial bool) error {
-	const tries = 10
-	for try := 0; ; try++ {
-		rest, err := d.API.Delete(ctx, item.Target, cluster.Deletion{
-			UID: item.UID, ResourceVersion: object.Object{Value: item.Planned.Live}.ResourceVersion(), Propagation: cluster.Background, DryRun: trial,
-		})
-		switch {
-		case err == nil:
-			if !trial {
-				d.waits(item.Target, rest)
-			}
-			return nil
-		case !cluster.IsConflict(err) && !cluster.Uncertain(err) && !cluster.IsNotFound(err), try == tries:
-			return fmt.Errorf("%s: was not deleted: %w", item.Target, err)
-		}
-		obj, failed := d.Live.Get(ctx, item.Target)
-		if failed != nil {
-			return fmt.Errorf("%s: was not deleted: %w", item.Target, failed)
-		}
-		if obj == nil || apply.Deleting(obj) != nil {
-			return nil
-		}
-		if reason, err := d.keep(ctx, item, obj); err != nil || reason != "" {
-			d.leave(Left{Target: item.Target, Reason: reason})
-			item.Surplus = &run.Surplus{Keep: true, Reason: reason}
-			return err
+	r := run.Removal{Delete: d.API.Delete, Target: item.Target, Read: d.Live.Get, Recorded: item.Surplus.Recorded}
+	r.How = cluster.Deletion{UID: item.UID, ResourceVersion: object.Object{Value: item.Planned.Live}.ResourceVersion(), Propagation: cluster.Background, DryRun: trial}
+	r.Left = func(obj map[string]any) { d.waits(item.Target, obj) }
+	r.Note = func(text string) { d.Note(item.Target, text) }
+	r.Again = func(obj map[string]any) (bool, error) {
+		if apply.Deleting(obj) != nil {
+			return false, nil
 		}
 		item.Own()
 		item.Planned.Live = obj
-		if item.Surplus.Recorded != "" && item.Surplus.Recorded != (object.Object{Value: obj}).ResourceVersion() {
-			return fmt.Errorf("%s: was not deleted: %w: %v", item.Target, run.ErrChanged, err)
+		reason, err := d.keep(ctx, item, obj)
+		if reason != "" {
+			d.leave(Left{Target: item.Target, Reason: reason})
+			item.Surplus = &run.Surplus{Keep: true, Reason: reason}
 		}
+		return reason == "", err
 	}
+	if err := r.Do(ctx); err != nil {
+		return fmt.Errorf("%s: was not deleted: %w", item.Target, err)
+	}
+	return nil
 }
 
 // generated lists values that the server makes for one object alone, from its UID, and refuses in

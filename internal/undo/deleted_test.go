@@ -2,10 +2,12 @@ package undo
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
-	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,22 +24,30 @@ import (
 // decided about again.
 func TestDelete(t *testing.T) {
 	conflict := &cluster.Refusal{Code: http.StatusConflict, Reason: metav1.StatusReasonConflict, Text: "changed"}
+	undried := &cluster.Refusal{Code: http.StatusBadRequest, Text: `admission webhook "a.example.com" does not support dry run`}
+	var touched []string
+	for version := range run.MostChanges + 1 {
+		touched = append(touched, fmt.Sprintf("configmap/conf uid-conf %d", version+2))
+	}
 	forbidden := &cluster.Refusal{Code: http.StatusForbidden, Text: "you shall not"}
 	for _, tt := range []struct {
 		reason  string
 		refuse  func(w *world) error
 		deleted []string
 		err     string
+		notes   string
 		action  apply.Action
 	}{
-		{"deleted", nil, []string{"configmap/conf uid-conf 2"}, "", apply.Delete},
-		{"refused", func(*world) error { return forbidden }, []string{"configmap/conf uid-conf 2"}, "configmap/conf: was not deleted: you shall not", apply.Delete},
-		{"gone meanwhile", func(w *world) error { w.objects = nil; return conflict }, []string{"configmap/conf uid-conf 2"}, "", apply.Delete},
+		{"deleted", nil, []string{"configmap/conf uid-conf 2"}, "", "", apply.Delete},
+		{"refused", func(*world) error { return forbidden }, []string{"configmap/conf uid-conf 2"}, "configmap/conf: was not deleted: you shall not", "", apply.Delete},
+		{"gone meanwhile", func(w *world) error { w.objects = nil; return conflict }, []string{"configmap/conf uid-conf 2"}, "", "", apply.Delete},
 		{"changed meanwhile", func(w *world) error {
 			w.objects = read(t, strings.Replace(before, "resourceVersion: \"1\"", "resourceVersion: \"3\"", 1))
 			return conflict
-		}, []string{"configmap/conf uid-conf 2"}, "", apply.Keep},
-		{"changed all the time, and nothing of it counts", func(*world) error { return conflict }, slices.Repeat([]string{"configmap/conf uid-conf 2"}, 11), "configmap/conf: was not deleted: changed", apply.Delete},
+		}, []string{"configmap/conf uid-conf 2"}, "", "", apply.Keep},
+		{"refused by others, as if it was a conflict", func(*world) error { return conflict }, []string{"configmap/conf uid-conf 2"}, "configmap/conf: was not deleted: changed", "", apply.Delete},
+		{"changed all the time, and nothing of it counts", func(w *world) error { w.touch(); return conflict }, touched, "configmap/conf: was not deleted: is changed so often that it could not be deleted: run this again", "", apply.Delete},
+		{"not tried", func(*world) error { return undried }, []string{"configmap/conf uid-conf 2"}, "", "its deletion was not tried first: " + undried.Text, apply.Delete},
 	} {
 		w := &world{objects: map[string]map[string]any{}}
 		doc := w.recorded(t, local, false)
@@ -46,13 +56,26 @@ func TestDelete(t *testing.T) {
 			w.refuse = func() error { return tt.refuse(w) }
 		}
 		item := p.Others[0]
-		err := p.Pruner.Delete(t.Context(), item, false)
+		var err error
+		synctest.Test(t, func(t *testing.T) { err = p.Pruner.Delete(t.Context(), item, false) })
 		if (err == nil) != (tt.err == "") || err != nil && err.Error() != tt.err {
 			t.Errorf("%s: %v, want %s", tt.reason, err, tt.err)
+		}
+		if notes := strings.Join(w.notes, "; "); notes != tt.notes {
+			t.Errorf("%s: %q is noted, want %q", tt.reason, notes, tt.notes)
 		}
 		if d := cmp.Diff(tt.deleted, w.deleted); d != "" || item.Action() != tt.action {
 			t.Errorf("%s: %s: %s", tt.reason, item.Action(), d)
 		}
+	}
+}
+
+// touch has somebody write the objects, without a change that counts.
+func (w *world) touch() {
+	for _, obj := range w.objects {
+		meta := obj["metadata"].(map[string]any)
+		version, _ := strconv.Atoi(meta["resourceVersion"].(string))
+		meta["resourceVersion"] = strconv.Itoa(version + 1)
 	}
 }
 

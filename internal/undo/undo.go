@@ -47,7 +47,7 @@ type Undo struct {
 	// become members of it again. It is called before anything is written. May be nil.
 	Cover func(ctx context.Context, id string, members []applyset.Member) error
 
-	// Note reports what a deletion waits for. May be nil.
+	// Note reports what a deletion waits for, or that it could not be tried first.
 	Note func(t cluster.Target, text string)
 
 	// Except reports whether an object is left unchanged, and not reported. May be nil.

@@ -31,6 +31,7 @@ type world struct {
 	unknown string // a kind that is not served
 	deleted []string
 	refuse  func() error // asked before a deletion
+	notes   []string
 }
 
 func (w *world) Resolve(_ context.Context, objects []object.Object) ([]live.Located, error) {
@@ -151,7 +152,7 @@ func (w *world) undo(t *testing.T, doc *plandoc.Document, policy string) (undone
 			}
 		}
 		return in
-	}}
+	}, Note: func(_ cluster.Target, text string) { w.notes = append(w.notes, text) }}
 	p, err := u.Plan(t.Context(), job)
 	if err != nil {
 		t.Fatal(err)
