@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -176,9 +177,7 @@ func (e *env) report(err error) {
 			n.Object, n.Kind = reached.Target.String(), noteWaiting
 		}
 		text := errorText(e.secretValues().Blank(one.Error()))
-		if n.Object == "" {
-			n.Object = subject(text)
-		}
+		n.Object = cmp.Or(n.Object, subject(text))
 		text = strings.TrimPrefix(text, n.Object+": ") + escape.Line(object.Place())
 		n.Message = strings.ReplaceAll(text, "\n", " ")
 		e.failure(n, one)

@@ -21,7 +21,7 @@ var ErrNoSet = errors.New("there is no such set")
 // Existing returns an error if the set does not exist.
 func (s *Set) Existing() error {
 	if !s.Parent.Exists() {
-		return fmt.Errorf("%s: %w%s: kubectl merge applyset list lists them", s.Target, ErrNoSet, object.Within(s.Target.Namespace))
+		return fmt.Errorf("%s: %w%s: kubectl merge applyset list -A lists all sets", s.Target, ErrNoSet, object.Within(s.Target.Namespace))
 	}
 	return nil
 }

@@ -86,9 +86,11 @@ func (r *Rules) Apply(objects []any, find Find) (out []any, idle []string, err e
 			continue
 		}
 		if out[at[i]], err = fromText(text); err != nil {
-			return nil, nil, fmt.Errorf("%s: a replacement put a text where only a number or boolean can stand; quote the target", nameOf(n))
+			err = fmt.Errorf("%s: a replacement put a text where only a number or boolean can stand; quote the target", nameOf(n))
+		} else {
+			out[at[i]], err = typed(objects[at[i]], out[at[i]], nameOf(n))
 		}
-		if out[at[i]], err = typed(objects[at[i]], out[at[i]], nameOf(n)); err != nil {
+		if err != nil {
 			last := len(r.list) - 1
 			_, _, earlier := (&Rules{list: r.list[:last]}).Apply(objects, find)
 			return nil, nil, cmp.Or(earlier, fmt.Errorf("%s: %w", r.list[last].where, err))

@@ -36,10 +36,8 @@ func Parse(name string, text []byte, load func(path string) ([]byte, error)) (*R
 	if err := p.read(text); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	if len(p.errs) > 0 {
-		return nil, errors.Join(p.errs...)
-	}
-	return &Rules{list: p.rules}, nil
+	same := func(a, b error) bool { return a.Error() == b.Error() } // of one document and the next
+	return &Rules{list: p.rules}, errors.Join(slices.CompactFunc(p.errs, same)...)
 }
 
 type parser struct {

@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"cmp"
 	"io"
 	"slices"
 	"strings"
@@ -128,9 +129,7 @@ func (b blame) cells(p merge.Path) []string {
 	if b.Owners != nil {
 		for _, o := range b.Owners.At(p) {
 			names = append(names, OwnerName(&o))
-			if since == "" {
-				since = When(&o)
-			}
+			since = cmp.Or(since, When(&o))
 		}
 	}
 	file, applied := "", ""
