@@ -135,11 +135,11 @@ func (t *reporter) ways(n diff.Note) []string {
 // missing reports namespaces whose absence would make the server refuse a merge.
 func (t *reporter) missing(namespaces []run.MissingNamespace) {
 	for _, n := range namespaces {
-		many := thousands(n.Objects) + " objects"
-		if n.Objects == 1 {
-			many = "1 object"
+		text := "not found: %s would be created in it: create it first, or add it to the input"
+		if n.Deleting {
+			text = "is being deleted: %s would be created in it, which it refuses: wait until it is gone, and create it again"
 		}
-		t.hint(diff.Note{Object: n.String(), Kind: noteProblem, Message: "not found: " + many + " would be created in it: create it first, or add it to the input"})
+		t.hint(diff.Note{Object: n.String(), Kind: noteProblem, Message: fmt.Sprintf(text, diff.Count(n.Objects, "object", "objects"))})
 	}
 }
 

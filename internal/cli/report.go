@@ -45,22 +45,10 @@ func objects(n int) string { return diff.Count(n, "object was", "objects were") 
 
 // more counts the other objects that share a cause.
 func more(n int) string {
-	switch {
-	case n <= 0:
+	if n <= 0 {
 		return ""
-	case n == 1:
-		return " (and 1 more object)"
 	}
-	return " (and " + thousands(n) + " more objects)"
-}
-
-// thousands returns n with a comma between each three digits.
-func thousands(n int) string {
-	text := strconv.Itoa(n)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
+	return " (and " + diff.Count(n, "more object", "more objects") + ")"
 }
 
 // group is a cause, and the number of objects that it concerns.

@@ -93,15 +93,16 @@ func (i *Item) scaled(s guard.Scaler, all []map[string]any) {
 	}
 }
 
-// MissingNamespace is a namespace that does not exist and in which objects are to be
-// created.
+// MissingNamespace is a namespace that does not exist, or is being deleted, and in which objects are
+// to be created.
 type MissingNamespace struct {
 	cluster.Target
-	Objects int
+	Objects  int
+	Deleting bool
 }
 
 // MissingNamespaces returns the namespaces in which items would be created and that neither exist
-// nor are created by the run, in the order of the items. It is for client-side dry runs; a server
+// nor are created by the run, or are being deleted, in the order of the items. It is for client-side dry runs; a server
 // reports them itself. Namespaces that the user may not read, and all namespaces offline, are
 // assumed to exist.
 func (p *Plan) MissingNamespaces(ctx context.Context) (missing []MissingNamespace) {
@@ -109,7 +110,8 @@ func (p *Plan) MissingNamespaces(ctx context.Context) (missing []MissingNamespac
 		return nil
 	}
 	for _, n := range unproven(p.Items) {
-		if obj, err := p.Live.Get(ctx, n.Target); obj == nil && err == nil {
+		if obj, err := p.Live.Get(ctx, n.Target); err == nil && (obj == nil || apply.Deleting(obj) != nil) {
+			n.Deleting = obj != nil
 			missing = append(missing, n)
 		}
 	}
