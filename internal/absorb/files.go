@@ -28,10 +28,7 @@ func (c Choice) Edits(ctx context.Context, in source.Inputs, objects []*Object) 
 		return inKustomization(ctx, in.Kustomize, objects)
 	}
 	taking := slices.DeleteFunc(slices.Clone(objects), func(o *Object) bool { return o.compare == nil || len(o.Chosen()) == 0 })
-	var stated []object.Object
-	for _, o := range taking {
-		stated = append(stated, o.Object)
-	}
+	stated := object.Each(taking, func(o *Object) object.Object { return o.Object })
 	var again []object.Object // a file may repeat an object of another
 	if len(taking) > 0 {
 		again, _ = source.Read(ctx, source.Inputs{Files: in.Files, Recursive: in.Recursive})

@@ -115,7 +115,6 @@ func (p Planned) configured() any {
 	if ownership.Of(p.Live) == nil {
 		return nil
 	}
-	return ownership.Original(p.Live, ownership.Holders{Has: func(manager, _ string) bool {
-		return !schema.ControlPlane(manager) && manager != merge.Unrecorded
-	}}, p.Type)
+	users := func(manager string) bool { return !schema.ControlPlane(manager) && manager != merge.Unrecorded }
+	return ownership.Original(p.Live, ownership.Holders{Has: func(manager, _ string) bool { return users(manager) }, Scaled: users}, p.Type)
 }

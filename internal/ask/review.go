@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/plandoc"
 	"github.com/kubectl-merge/kubectl-merge/internal/record"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
@@ -202,11 +203,7 @@ func (r *Reviewer) rejected(ctx context.Context, texts []string, m menu) (unwant
 // Each asks the same question about each of the texts, and returns the places of the rejected ones.
 // The error is ErrQuit, or the terminal's.
 func (r *Reviewer) Each(ctx context.Context, question string, texts []string) ([]int, error) {
-	lines := make([]string, len(texts))
-	for i, text := range texts {
-		lines[i] = escape.Line(text)
-	}
-	unwanted, _, err := r.rejected(ctx, lines, menu{question, [][2]string{
+	unwanted, _, err := r.rejected(ctx, object.Each(texts, escape.Line), menu{question, [][2]string{
 		{"y", "yes"}, {"n", "no"}, {"a", "all: this one and the rest"}, {"q", "quit: write nothing at all"},
 	}})
 	return unwanted, err

@@ -261,12 +261,9 @@ func (a *absorbing) print(files []*filemerge.Edited) error {
 	}
 	var all string
 	for _, f := range files {
-		text, whole, err := f.Diff(filemerge.Hiding{Rules: a.rules})
-		if err == nil && !whole && a.output == "patch" {
-			err = fmt.Errorf("%s: -o patch: a patch would print a value of a Secret, or control characters: write the file with -w", f.Name)
-		}
-		if err != nil {
-			return err
+		text, whole := f.Diff(filemerge.Hiding{Rules: a.rules})
+		if !whole && a.output == "patch" {
+			return fmt.Errorf("%s: -o patch: a patch would print a value of a Secret, or control characters: write the file with -w", f.Name)
 		}
 		all += text
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 )
 
@@ -104,13 +105,8 @@ func templateNames() string {
 	return strings.Join(each(templates, func(l language) string { return l.name + "=…" }), ", ")
 }
 
-// each returns what of makes of each; nil for none.
-func each[T, U any](all []T, of func(T) U) (out []U) {
-	for _, one := range all {
-		out = append(out, of(one))
-	}
-	return out
-}
+// each is object.Each.
+func each[T, U any](all []T, of func(T) U) []U { return object.Each(all, of) }
 
 // view states where and how a printer prints.
 type view struct{ *call }

@@ -125,6 +125,7 @@ func (u *undoing) run(ctx context.Context) error {
 		conflicts := u.conflicts(notes, s.Items)
 		return u.stopped(conflicts == 0 && !slices.ContainsFunc(known, func(l undo.Left) bool { return !l.Lost }), conflicts)
 	}
+	s.line.End()
 	if err = u.review(ctx, s, true); err == nil && u.interactive {
 		err = u.bound.confirmed(s)
 	}

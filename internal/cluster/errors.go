@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/redact"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -75,10 +76,7 @@ func ownershipConflict(causes []metav1.StatusCause) bool {
 
 // owned returns one line with the fields and managers of a conflict of a server-side apply.
 func owned(causes []metav1.StatusCause) string {
-	var parts []string
-	for _, c := range causes {
-		parts = append(parts, strings.TrimPrefix(c.Field, ".")+": "+c.Message)
-	}
+	parts := object.Each(causes, func(c metav1.StatusCause) string { return strings.TrimPrefix(c.Field, ".") + ": " + c.Message })
 	return shorten(strings.Join(parts, "; "), maxText)
 }
 

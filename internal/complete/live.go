@@ -3,6 +3,7 @@ package complete
 import (
 	"context"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -18,7 +19,8 @@ import (
 	builtin "github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
-// patience is how long a key press may wait for a server, and most how many names it requests.
+// patience is how long a key press may wait for a server, unless $KUBECTL_MERGE_COMPLETION_TIMEOUT is
+// a duration, and most how many names it requests.
 const (
 	patience = 3 * time.Second
 	most     = 500
@@ -92,7 +94,11 @@ type asking struct {
 func (s *Server) briefly(question func(asking) ([]cobra.Completion, error)) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		s.Quiet()
-		ctx, cancel := context.WithTimeout(cmd.Context(), patience)
+		wait, err := time.ParseDuration(os.Getenv("KUBECTL_MERGE_COMPLETION_TIMEOUT"))
+		if err != nil {
+			wait = patience
+		}
+		ctx, cancel := context.WithTimeout(cmd.Context(), wait)
 		defer cancel()
 		found, err := question(asking{ctx: ctx, args: args, typed: typed, cmd: cmd})
 		if err != nil {

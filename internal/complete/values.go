@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/strategy"
 )
@@ -51,11 +52,8 @@ func Policies() (out []cobra.Completion) {
 }
 
 // Strategies returns those of strategy.Strategies.
-func Strategies() (out []cobra.Completion) {
-	for _, s := range strategy.Strategies {
-		out = append(out, cobra.CompletionWithDesc(s.Name, s.Help))
-	}
-	return out
+func Strategies() []cobra.Completion {
+	return object.Each(strategy.Strategies, func(s strategy.Strategy) cobra.Completion { return cobra.CompletionWithDesc(s.Name, s.Help) })
 }
 
 // Originals completes the places that an original may be read from and, if none fits, files.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/contexts"
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 )
@@ -133,10 +134,7 @@ func (r *Report) grouped() (rows []Row) {
 	if r.of == nil {
 		return r.Rows
 	}
-	lists := make([][]Row, len(r.of.reports))
-	for i, one := range r.of.reports {
-		lists[i] = one.Rows
-	}
+	lists := object.Each(r.of.reports, func(one *Report) []Row { return one.Rows })
 	for _, s := range contexts.Group(lists, Row.key, Row.same) {
 		row := s.All[0]
 		for _, other := range s.All {

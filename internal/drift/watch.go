@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/follow"
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -72,10 +73,7 @@ func (w *Watcher) Add(item *run.Item, rows []Row) {
 func (w *Watcher) Watch(ctx context.Context) error {
 	ctx, w.end = context.WithCancel(ctx)
 	defer w.end()
-	var targets []cluster.Target
-	for _, o := range w.objects {
-		targets = append(targets, o.item.Target)
-	}
+	targets := object.Each(w.objects, func(o *watched) cluster.Target { return o.item.Target })
 	var group sync.WaitGroup
 	sources := follow.Sources(targets)
 	for _, s := range sources {

@@ -163,8 +163,8 @@ func (r *reader) losesValues(original, dest, updated []any, marked string) bool 
 	if ours == nil || theirs == nil {
 		return true
 	}
-	base, d, u := factsOf(original), factsOf(dest), factsOf(updated)
-	return len(lost(base, d, u, factsOf(docValues(ours))))+len(lost(base, u, d, factsOf(docValues(theirs)))) > 0
+	base, d, u := yamldoc.Facts(original), yamldoc.Facts(dest), yamldoc.Facts(updated)
+	return len(lost(base, d, u, yamldoc.Facts(docValues(ours))))+len(lost(base, u, d, yamldoc.Facts(docValues(theirs)))) > 0
 }
 
 // docValues are the documents of a file, in order; nil for one that is empty.

@@ -28,19 +28,20 @@ type Edited struct {
 }
 
 // Diff is the unified diff of the file, of which git apply takes a whole one: nothing is hidden in it;
-// see Diff. The error names the file.
-func (e *Edited) Diff(h Hiding) (text string, whole bool, err error) {
+// see Diff.
+func (e *Edited) Diff(h Hiding) (text string, whole bool) {
 	d := Texts{From: "a/" + e.Name, To: "b/" + e.Name, Old: string(e.Old), Now: string(e.Now)}
 	if e.Old == nil {
 		d.From = "/dev/null"
 	}
 	if e.Hidden {
-		return fmt.Sprintf("--- %s\n+++ %s\n(values of a Secret, which are not shown)\n", escape.Line(d.From), escape.Line(d.To)), false, nil
+		return fmt.Sprintf("--- %s\n+++ %s\n(values of a Secret, which are not shown)\n", escape.Line(d.From), escape.Line(d.To)), false
 	}
-	if text, err = Diff(d, h); err != nil {
-		return "", false, fmt.Errorf("%s: %w", e.Name, err)
+	text, err := Diff(d, h)
+	if err != nil { // it is no YAML, but a text of a ConfigMap, which kustomize generates
+		text = unified(d)
 	}
-	return text, text == diff.Text(d, 3), nil
+	return text, text == diff.Text(d, 3)
 }
 
 // Stated is an object as a file states it: a document, or an item of a List.

@@ -1,10 +1,10 @@
 package files
 
 import (
-	"fmt"
 	"slices"
 	"sort"
-	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 )
 
 // follow pairs resources whose kind, API group, namespace or name one side has changed: each
@@ -62,7 +62,7 @@ func successors(original, side resources, one bool) map[*resource]*resource {
 	}
 	all := map[*resource]map[string]int{}
 	for _, r := range slices.Concat(gone, come) {
-		all[r] = factsOf(r.docValue())
+		all[r] = yamldoc.Facts(r.docValue())
 	}
 	return best(gone, come, func(was, is *resource) float64 {
 		switch likeness := namespaceLeftOut(was.id, is.id); {
@@ -141,48 +141,11 @@ func best[T comparable](gone, come []T, likeness func(was, is T) float64) map[T]
 	return out
 }
 
-// factsOf are the scalars of an object with their fields, counted, without what identifies
-// it; of a text its lines. A null is none, and a number in quotes is another one.
-func factsOf(v any) map[string]int {
-	out := map[string]int{}
-	facts(v, "", out)
-	return out
-}
-
-func facts(v any, at string, out map[string]int) {
-	switch v := v.(type) {
-	case nil:
-	case map[string]any:
-		for k, e := range v {
-			facts(e, at+"."+k, out)
-		}
-	case []any:
-		for _, e := range v {
-			facts(e, at+"[]", out)
-		}
-	default:
-		switch at {
-		case ".apiVersion", ".kind", ".metadata.name", ".metadata.namespace":
-		default:
-			for line := range strings.Lines(fmt.Sprint(v)) {
-				out[fmt.Sprintf("%s=%T %s", at, v, strings.TrimSpace(line))]++
-			}
-		}
-	}
-}
-
 // share is how much of two objects is the same, from 0 to 1.
 func share(a, b map[string]int) float64 {
-	both, all := 0, 0
-	for f, n := range a {
-		both += 2 * min(n, b[f])
-		all += n
-	}
-	for _, n := range b {
-		all += n
-	}
-	if all == 0 {
+	both, ofA, ofB := yamldoc.Common(a, b)
+	if ofA+ofB == 0 {
 		return 1
 	}
-	return float64(both) / float64(all)
+	return float64(2*both) / float64(ofA+ofB)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/linemerge"
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -64,10 +65,7 @@ func Merge(j Job) (*Outcome, error) {
 	if err := m.checkRules(); err != nil {
 		return nil, err
 	}
-	var errs []error
-	for _, d := range m.dest.list {
-		errs = append(errs, m.inDest(d))
-	}
+	errs := object.Each(m.dest.list, m.inDest)
 	for _, u := range m.updated.list {
 		if m.dest.byID[u.id] == nil {
 			errs = append(errs, m.notInDest(u))

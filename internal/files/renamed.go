@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -265,7 +266,7 @@ func (m *member) beside(t *merge.Type) map[string]int {
 	maps.DeleteFunc(fields, func(name string, _ any) bool {
 		return slices.ContainsFunc(t.Keys, func(k merge.Key) bool { return k.Name == name })
 	})
-	return factsOf(fields)
+	return yamldoc.Facts(fields)
 }
 
 // likeness is how much two entries have in common beside their keys. What both sides have put in
@@ -355,5 +356,5 @@ func keysBecame(original, side map[string]any) map[string]string {
 	if len(gone) == 1 && len(come) == 1 {
 		return map[string]string{gone[0]: come[0]}
 	}
-	return best(gone, come, func(was, is string) float64 { return share(factsOf(original[was]), factsOf(side[is])) })
+	return best(gone, come, func(was, is string) float64 { return share(yamldoc.Facts(original[was]), yamldoc.Facts(side[is])) })
 }

@@ -119,10 +119,7 @@ func revisions(ctx context.Context, api *cluster.Cluster, namespace, release str
 // that of a list.
 func ReleaseNames(ctx context.Context, api *cluster.Cluster, namespace string) ([]string, error) {
 	all, err := revisions(ctx, api, namespace, "")
-	var names []string
-	for _, r := range all {
-		names = append(names, r.release)
-	}
+	names := object.Each(all, func(r revision) string { return r.release })
 	slices.Sort(names)
 	return slices.Compact(names), err
 }

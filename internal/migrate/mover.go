@@ -42,10 +42,7 @@ func (m *Mover) Plan(ctx context.Context, local []object.Object) ([]*Item, error
 	if err != nil {
 		return nil, err
 	}
-	items := make([]*Item, len(located))
-	for i, l := range located {
-		items[i] = &Item{Target: l.Target, local: l.Object}
-	}
+	items := object.Each(located, func(l live.Located) *Item { return &Item{Target: l.Target, local: l.Object} })
 	m.each(ctx, items, func(i *Item) {
 		obj, err := m.read(ctx, i)
 		if err != nil {
@@ -183,9 +180,5 @@ func (m *Mover) each(ctx context.Context, items []*Item, do, done func(*Item)) {
 
 // Failed joins the errors of items; nil if there are none.
 func Failed(items []*Item) error {
-	var errs []error
-	for _, i := range items {
-		errs = append(errs, i.Err)
-	}
-	return errors.Join(errs...)
+	return errors.Join(object.Each(items, func(i *Item) error { return i.Err })...)
 }

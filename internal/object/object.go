@@ -139,6 +139,14 @@ func Texts(v any) map[string]string {
 	return out
 }
 
+// Each returns what of makes of each; nil for none.
+func Each[T, U any](all []T, of func(T) U) (out []U) {
+	for _, one := range all {
+		out = append(out, of(one))
+	}
+	return out
+}
+
 // In returns the flag by which a command that is printed finds a namespace; "" for "".
 func In(namespace string) string {
 	if namespace == "" {

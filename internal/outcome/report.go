@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
 	"github.com/kubectl-merge/kubectl-merge/internal/impact"
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/redact"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
@@ -71,10 +72,7 @@ func (r *Report) changes(item *run.Item) (out []Change) {
 	if !r.ShowSecrets {
 		live, final = redact.Mask(live, final, p.Sensitive, p.Value)
 	}
-	for _, c := range merge.Diff(lastapplied.Without(live), lastapplied.Without(final), p.Type) {
-		out = append(out, newChange(c))
-	}
-	return out
+	return object.Each(merge.Diff(lastapplied.Without(live), lastapplied.Without(final), p.Type), newChange)
 }
 
 func newChange(c merge.Change) Change {

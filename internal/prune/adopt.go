@@ -117,8 +117,11 @@ func (s *Set) Join(ctx context.Context, objects []Member, l Labelling) ([]Member
 			errs = append(errs, s.ofAnother(ctx, m.Target, id))
 		}
 	}
-	if err := errors.Join(errs...); err != nil || l.Nothing {
-		return joining, err
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
+	}
+	if l.Nothing {
+		return joining, nil
 	}
 	if !l.DryRun {
 		if err := s.Cover(ctx, plain(objects)); err != nil {

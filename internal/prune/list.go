@@ -105,7 +105,7 @@ func (s *Set) View(ctx context.Context, limit int) ([]Member, []applyset.Decisio
 			all, decisions = append(all, m), append(decisions, d)
 		}
 	}
-	return all, decisions, nil
+	return all, r.Contain(decisions, s.Contents(ctx, decisions, limit)), nil
 }
 
 // Everyone returns all members of a set. It is an error if any kind cannot be listed.

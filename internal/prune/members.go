@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 )
 
@@ -124,11 +125,7 @@ func members(r cluster.Resource, objects []map[string]any) []Member {
 
 // plain returns members without their resources.
 func plain(all []Member) []applyset.Member {
-	out := make([]applyset.Member, len(all))
-	for i, m := range all {
-		out[i] = m.Member
-	}
-	return out
+	return object.Each(all, func(m Member) applyset.Member { return m.Member })
 }
 
 // resolve finds the kinds of the group resources that an old kubectl wrote into the parent. One

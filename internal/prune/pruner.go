@@ -206,10 +206,7 @@ func (p *Pruner) again(m applyset.Member) applyset.Decision {
 // Surprising returns why the deletions of a run are to be confirmed first, see
 // applyset.Run.Surprising and Widened; "" if they need no confirmation.
 func (p *Pruner) Surprising(plan *run.Plan) string {
-	var deletions []applyset.Member
-	for _, item := range run.Deletions(plan.Others) {
-		deletions = append(deletions, p.members[item].Member)
-	}
+	deletions := object.Each(run.Deletions(plan.Others), func(item *run.Item) applyset.Member { return p.members[item].Member })
 	return cmp.Or(p.decider.Widened(deletions), p.decider.Surprising(len(deletions), p.size))
 }
 

@@ -8,7 +8,9 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/impact"
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
 // Plan is a run as a value: its configuration and, for every object, what the run does
@@ -61,11 +63,7 @@ func (i *Item) Reason() string {
 		if len(i.Planned.Conflicts) == 0 {
 			return "skipped: you left it as it is"
 		}
-		paths := make([]string, len(i.Planned.Conflicts))
-		for n, c := range i.Planned.Conflicts {
-			paths[n] = c.Path.String()
-		}
-		return "conflicts: " + strings.Join(paths, ", ")
+		return "conflicts: " + strings.Join(object.Each(i.Planned.Conflicts, func(c merge.Disagreement) string { return c.Path.String() }), ", ")
 	}
 	return ""
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/redact"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -183,11 +184,8 @@ func (i *Item) givesAll(rule []string) bool {
 }
 
 // words returns the quoted words of a list such as "get" "list" or "get", "list".
-func words(list string) (out []string) {
-	for _, m := range quotedWord().FindAllStringSubmatch(list, -1) {
-		out = append(out, m[1])
-	}
-	return out
+func words(list string) []string {
+	return object.Each(quotedWord().FindAllStringSubmatch(list, -1), func(m []string) string { return m[1] })
 }
 
 // has reports whether the list contains the word or "*".

@@ -24,10 +24,7 @@ type FileEdit struct {
 // of all files that cannot be edited.
 func (d *Disowning) Edits(ctx context.Context, all []*Disowned, given []string) (files []*FileEdit, err error) {
 	filed := slices.DeleteFunc(slices.Clone(all), func(h *Disowned) bool { return len(h.Filed) == 0 })
-	var objects []object.Object
-	for _, h := range filed {
-		objects = append(objects, *h.Local)
-	}
+	objects := object.Each(filed, func(h *Disowned) object.Object { return *h.Local })
 	edited, err := filemerge.Edits{Given: given, Verb: "disown", Edit: func(i int, s filemerge.Stated) (any, *merge.Type, error) {
 		return d.edit(ctx, s, filed[i])
 	}}.Of(objects)

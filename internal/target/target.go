@@ -55,20 +55,12 @@ func (a *Access) Filed(ctx context.Context, local []object.Object) ([]Target, er
 	if err != nil {
 		return nil, err
 	}
-	targets := make([]Target, len(located))
-	for i, l := range located {
-		targets[i] = Target{Target: l.Target, Local: &l.Object}
-	}
-	return targets, nil
+	return object.Each(located, func(l live.Located) Target { return Target{Target: l.Target, Local: &l.Object} }), nil
 }
 
 // Found returns the targets that a query has found: with Live if it listed them, and chosen.
 func Found(found []cluster.Found) []Target {
-	targets := make([]Target, len(found))
-	for i, f := range found {
-		targets[i] = Target{Target: f.Target, Live: f.Live, Chosen: f.Live != nil}
-	}
-	return targets
+	return object.Each(found, func(f cluster.Found) Target { return Target{Target: f.Target, Live: f.Live, Chosen: f.Live != nil} })
 }
 
 // Read sets Live of every target that does not have it. errs has the error of each that

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/ready"
 	"github.com/kubectl-merge/kubectl-merge/internal/references"
 	"github.com/kubectl-merge/kubectl-merge/internal/suggest"
@@ -108,11 +109,9 @@ func (s *use) by(t cluster.Target, leaves func(user) bool) (by []string) {
 
 // who returns the same for each target in words.
 func (s *use) who(targets []cluster.Target, leaves func(user) bool) []Use {
-	out := make([]Use, len(targets))
-	for i, t := range targets {
-		out[i] = Use{By: suggest.Few(s.by(t, leaves), mostUsers), Unknown: s.unknown[t.Namespace]}
-	}
-	return out
+	return object.Each(targets, func(t cluster.Target) Use {
+		return Use{By: suggest.Few(s.by(t, leaves), mostUsers), Unknown: s.unknown[t.Namespace]}
+	})
 }
 
 // mostUsers is how many users a reason names; the others are counted.

@@ -134,22 +134,36 @@ func (c *applying) reportUnstored(obj map[string]any) {
 		at := change.Path.String()
 		switch {
 		case known[at]:
+			continue
 		case change.Old.Set:
 			c.note("the server does not store " + at + " as it was sent: a feature gate, an admission policy or the kind changes it")
 		default:
 			c.note("the server does not store " + at + ": a feature gate, an admission policy or the kind drops it")
 		}
+		known[at] = true
 	}
 }
 
-// unstored returns the changes from obj, the server's answer, to the object that was sent.
+// unstored returns the changes from obj, the server's answer, to the object that was sent, and to what
+// of it is in the file and in live, and so was not sent again.
 func unstored(p apply.Planned, body []byte, obj map[string]any) []merge.Change {
 	v, err := merge.ReadJSON(body)
 	sent, ok := v.(map[string]any) // not a JSON patch, which is bound to values
 	if err != nil || !ok {
 		return nil
 	}
-	want, is := bare(p, sent), bare(p, obj)
-	changes := merge.Three(merge.Triple{Local: want, Live: is}, p.Type, merge.Policies[0], false).Changes
-	return slices.DeleteFunc(changes, func(c merge.Change) bool { return c.Op != merge.OpSet })
+	var dropped []merge.Change
+	changesTo := func(want map[string]any) []merge.Change {
+		changes := merge.Three(merge.Triple{Local: bare(p, want), Live: bare(p, obj)}, p.Type, merge.Policies[0], false).Changes
+		return slices.DeleteFunc(changes, func(c merge.Change) bool { return c.Op != merge.OpSet })
+	}
+	if p.Applying == nil && p.Action == apply.Change { // a merge patch, which has a part of a map that is replaced as a whole
+		sent = merge.At[map[string]any](patch.ApplyMerge(obj, sent))
+		final := merge.NewFinder(p.Final, p.Type)
+		dropped = slices.DeleteFunc(changesTo(p.Value), func(c merge.Change) bool {
+			planned, ok := final.Lookup(c.Path)
+			return c.Old.Set || !ok || !merge.Equal(planned, c.New.Value, p.Type.At(c.Path))
+		})
+	}
+	return append(changesTo(sent), dropped...)
 }

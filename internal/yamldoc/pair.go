@@ -1,7 +1,6 @@
 package yamldoc
 
 import (
-	"encoding/json"
 	"slices"
 	"sync"
 
@@ -77,16 +76,42 @@ func pairGaps(old, list []any, out []int, taken []bool) {
 	}
 }
 
-// pairRun pairs the entries of one gap in order: all if there are as many on both
-// sides, else those that have something in common.
+// mostPairs is the number of comparisons up to which the entries of a gap are paired by what they have
+// in common.
+const mostPairs = 1 << 16
+
+// pairRun pairs the entries of one gap, in order: those that have most in common, and, where there are
+// as many on both sides, others in the same place.
 func pairRun(old, list []any, out, free []int) {
-	next := 0
-	for i, v := range list {
-		for k := next; k < len(free); k++ {
-			if alikeKinds(old[free[k]], v) && (len(list) == len(free) && k == i || common(old[free[k]], v)) {
-				out[i], next = free[k], k+1
-				break
+	n, m := len(list), len(free)
+	if n*m > mostPairs {
+		m = 0
+	}
+	has := make([]map[string]int, m)
+	for k := range has {
+		has[k] = Facts(old[free[k]])
+	}
+	best := make([][]float64, n+1) // what the entries from here on have in common with the old ones from here on
+	best[n] = make([]float64, m+1)
+	for i := n - 1; i >= 0; i-- {
+		facts := Facts(list[i])
+		best[i] = make([]float64, m+1)
+		for k := m - 1; k >= 0; k-- {
+			best[i][k] = max(best[i+1][k], best[i][k+1])
+			if alike := common(has[k], facts); alikeKinds(old[free[k]], list[i]) && (alike > 0 || n == m && i == k) {
+				best[i][k] = max(best[i][k], best[i+1][k+1]+max(alike, 1e-6))
 			}
+		}
+	}
+	for i, k := 0, 0; i < n && k < m; {
+		switch best[i][k] {
+		case best[i+1][k]:
+			i++
+		case best[i][k+1]:
+			k++
+		default:
+			out[i] = free[k]
+			i, k = i+1, k+1
 		}
 	}
 }
@@ -97,18 +122,11 @@ func alikeKinds(a, b any) bool {
 	return isMap == map2 && merge.IsScalar(a) == merge.IsScalar(b)
 }
 
-// common reports whether two mappings have a text or number in common.
-func common(a, b any) bool {
-	bm := merge.At[map[string]any](b)
-	for k, v := range merge.At[map[string]any](a) {
-		switch v.(type) {
-		case string, json.Number:
-			if bm[k] == v {
-				return true
-			}
-		}
-	}
-	return false
+// common returns how much two entries have in common, from 0 to 1; it counts most where they are
+// the same but for a field or two.
+func common(a, b map[string]int) float64 {
+	both, ofA, ofB := Common(a, b)
+	return float64(both*both) / float64(max(1, ofA*ofB))
 }
 
 // longest marks the entries of a sequence of distinct numbers that can stay where

@@ -49,29 +49,29 @@ func (m *merger) reportRemoved(s *cursor, cause Cause, o, v Opt) {
 func (m *merger) addRemoved(s *cursor, o Opt, r Removal) {
 	v := Some(r.Value)
 	made := !o.Set && m.owners != nil && m.filled(ofOriginal, s, o, v)
-	applied := o.Set && (m.blanked || stillThere(o.Value, v.Value)) // perhaps with more filled in
+	applied := o.Set && (m.blanked || stillThere(o.Value, v.Value, s.field.Type)) // perhaps with more filled in
 	r = m.removal(s.path(), made || applied, r)
 	r.Own = r.Own || made && r.Owner == nil
 	m.plan.Removed = append(m.plan.Removed, r)
 }
 
-func stillThere(o, v any) bool {
+func stillThere(o, v any, t *Type) bool {
 	switch o := o.(type) {
 	case map[string]any:
 		vm, ok := v.(map[string]any)
 		for name, e := range o {
-			ok = ok && (e == nil || stillThere(e, vm[name]))
+			ok = ok && (e == nil || stillThere(e, vm[name], t.Field(name).Type))
 		}
 		return ok
 	case []any:
 		vl, ok := v.([]any)
 		ok = ok && len(o) == len(vl)
 		for i := range o {
-			ok = ok && stillThere(o[i], vl[i])
+			ok = ok && stillThere(o[i], vl[i], t.EntryType())
 		}
 		return ok
 	}
-	return Equal(o, v, nil)
+	return Equal(o, v, t)
 }
 
 // removal adds the owner to a removal of the value at p; applied says that it is what

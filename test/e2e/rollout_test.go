@@ -188,7 +188,7 @@ func TestRollout(t *testing.T) {
 		u.file("all.yaml", rolloutInput(r, revision, image))
 		args := []string{"-f", "all.yaml", "--prune", "--applyset=shop", "--yes"}
 		if revision%3 != 1 {
-			args = append(args, "--wait", "--patience=10s", "--timeout=2m")
+			args = append(args, "--wait", "--patience=10s", "--timeout=30m")
 		}
 		got := u.tries("kubectl-merge", args...)
 		codes[got.code]++
@@ -201,7 +201,7 @@ func TestRollout(t *testing.T) {
 			t.Errorf("revision %d of %s is not ready, and yet something is pruned\n%s", revision, image, got)
 		}
 	}
-	u.does("kubectl-merge", "-f", "all.yaml", "--prune", "--applyset=shop", "--yes", "--wait=all", "--timeout=2m")
+	u.does("kubectl-merge", "-f", "all.yaml", "--prune", "--applyset=shop", "--yes", "--wait=all", "--timeout=30m")
 	u.does("kubectl", "run", "end", "--image=web:1")
 	u.does("kubectl", "create", "configmap", "end")
 	u.awaits(func() bool { return seen.named("end") == 2 }) // so that all that was before has been seen

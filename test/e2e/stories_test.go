@@ -136,7 +136,8 @@ func (s *apiServer) setUp(e *testscript.Env, group string) error {
 	}
 	e.Setenv("NS", ns)
 	e.Setenv("PATH", os.Getenv("PATH")) // has kubectl since the server is up
-	e.Setenv("PAGER", "cat")            // nobody is there to turn a page
+	e.Setenv("KUBECTL_MERGE_COMPLETION_TIMEOUT", patience.String())
+	e.Setenv("PAGER", "cat") // nobody is there to turn a page
 	e.Setenv("KUBECONFIG", file)
 	e.Setenv("HOME", s.home)
 	e.Setenv("SHARED", shared)

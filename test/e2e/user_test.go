@@ -141,7 +141,7 @@ func (u *user) command(ctx context.Context, name string, args ...string) *exec.C
 	}
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = u.dir
-	cmd.Env = append(os.Environ(), "HOME="+u.home, "KUBECONFIG="+u.kubeconfig, "NO_COLOR=1")
+	cmd.Env = append(os.Environ(), "HOME="+u.home, "KUBECONFIG="+u.kubeconfig, "NO_COLOR=1", "KUBECTL_MERGE_COMPLETION_TIMEOUT="+patience.String())
 	return cmd
 }
 
