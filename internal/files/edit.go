@@ -34,11 +34,13 @@ func (e *Edited) Diff(h Hiding) (text string, whole bool) {
 	if e.Old == nil {
 		d.From = "/dev/null"
 	}
-	if e.Hidden {
-		return fmt.Sprintf("--- %s\n+++ %s\n(values of a Secret, which are not shown)\n", escape.Line(d.From), escape.Line(d.To)), false
-	}
 	text, err := Diff(d, h)
-	if err != nil { // it is no YAML, but a text of a ConfigMap, which kustomize generates
+	_, was := yamldoc.Parse(e.Old)
+	_, is := yamldoc.Parse(e.Now)
+	switch {
+	case e.Hidden, err != nil && was == nil && is == nil: // what is secret in it cannot be masked
+		return fmt.Sprintf("--- %s\n+++ %s\n(values of a Secret, which are not shown)\n", escape.Line(d.From), escape.Line(d.To)), false
+	case err != nil: // it is no YAML, but a text of a ConfigMap, which kustomize generates
 		text = unified(d)
 	}
 	return text, text == diff.Text(d, 3)
