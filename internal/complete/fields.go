@@ -146,11 +146,9 @@ func below(v any, typ *merge.Type, at merge.Path) []place {
 		if f.Type != nil && f.Type.Atomic {
 			return nil
 		}
-		var out []place
-		for _, name := range slices.Sorted(maps.Keys(inner)) {
-			out = append(out, place{at.Child(merge.Named(name)), yamldoc.HasEntries(inner[name])})
-		}
-		return out
+		return object.Each(slices.Sorted(maps.Keys(inner)), func(name string) place {
+			return place{at.Child(merge.Named(name)), yamldoc.HasEntries(inner[name])}
+		})
 	case []any:
 		return entries(inner, f.Type, at)
 	}

@@ -1,6 +1,7 @@
 package complete
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"os"
@@ -94,11 +95,8 @@ type asking struct {
 func (s *Server) briefly(question func(asking) ([]cobra.Completion, error)) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		s.Quiet()
-		wait, err := time.ParseDuration(os.Getenv("KUBECTL_MERGE_COMPLETION_TIMEOUT"))
-		if err != nil {
-			wait = patience
-		}
-		ctx, cancel := context.WithTimeout(cmd.Context(), wait)
+		wait, _ := time.ParseDuration(os.Getenv("KUBECTL_MERGE_COMPLETION_TIMEOUT")) // 0: it is none
+		ctx, cancel := context.WithTimeout(cmd.Context(), cmp.Or(wait, patience))
 		defer cancel()
 		found, err := question(asking{ctx: ctx, args: args, typed: typed, cmd: cmd})
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -182,11 +183,7 @@ var kindColors = map[Kind]string{Changed: diff.Yellow, Added: diff.Green, Remove
 
 // colors returns those of the lines of a table: of the heads, which have none, and the rows.
 func colors(rows []Row) []string {
-	out := []string{""}
-	for _, row := range rows {
-		out = append(out, kindColors[row.Drift])
-	}
-	return out
+	return append([]string{""}, object.Each(rows, func(row Row) string { return kindColors[row.Drift] })...)
 }
 
 // writeBlocks prints rows that are too wide for a table: below their object, the field in a line,

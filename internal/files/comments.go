@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/linemerge"
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
@@ -168,12 +169,7 @@ func (r *reader) losesValues(original, dest, updated []any, marked string) bool 
 }
 
 // docValues are the documents of a file, in order; nil for one that is empty.
-func docValues(f *yamldoc.File) (out []any) {
-	for _, d := range f.Documents() {
-		out = append(out, d.Value())
-	}
-	return out
-}
+func docValues(f *yamldoc.File) []any { return object.Each(f.Documents(), (*yamldoc.Document).Value) }
 
 // marked merges texts by lines, with markers. Where the lines merge cleanly, or that loses something,
 // the markers are around all.

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -73,15 +74,18 @@ func Diff(d Texts, h Hiding) (string, error) {
 	return unified(d), nil
 }
 
+// noYAML is the error of a text that is no YAML.
+type noYAML struct{ error }
+
+// Unwrap returns the error of the parser.
+func (e noYAML) Unwrap() error { return e.error }
+
 // masked hides in two forms of a file what is not to be seen.
 func (h Hiding) masked(old, now string) (string, string, error) {
 	a, err := yamldoc.Parse([]byte(old))
-	if err != nil {
-		return "", "", err
-	}
-	b, err := yamldoc.Parse([]byte(now))
-	if err != nil {
-		return "", "", err
+	b, bad := yamldoc.Parse([]byte(now))
+	if err = cmp.Or(err, bad); err != nil {
+		return "", "", noYAML{err}
 	}
 	was, will := byIdentity(a), byIdentity(b)
 	if old, err = mask(a, func(i id, v any) any { m, _ := h.mask(i, v, will[i]); return m }); err != nil {

@@ -35,12 +35,10 @@ func (e *Edited) Diff(h Hiding) (text string, whole bool) {
 		d.From = "/dev/null"
 	}
 	text, err := Diff(d, h)
-	_, was := yamldoc.Parse(e.Old)
-	_, is := yamldoc.Parse(e.Now)
 	switch {
-	case e.Hidden, err != nil && was == nil && is == nil: // what is secret in it cannot be masked
+	case e.Hidden, err != nil && !errors.As(err, new(noYAML)): // what is secret in it cannot be masked
 		return fmt.Sprintf("--- %s\n+++ %s\n(values of a Secret, which are not shown)\n", escape.Line(d.From), escape.Line(d.To)), false
-	case err != nil: // it is no YAML, but a text of a ConfigMap, which kustomize generates
+	case err != nil: // a text of a ConfigMap, which kustomize generates
 		text = unified(d)
 	}
 	return text, text == diff.Text(d, 3)

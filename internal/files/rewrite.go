@@ -4,18 +4,16 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
 // Values are the documents of a set, in order; nil for one that is empty.
 func (s *Set) Values() []any {
-	var out []any
-	for _, f := range s.Files {
-		out = append(out, docValues(f.YAML)...)
-	}
-	return out
+	return slices.Concat(object.Each(s.Files, func(f *File) []any { return docValues(f.YAML) })...)
 }
 
 // Rewrite gives the files in which a document is to hold something else: values are those of

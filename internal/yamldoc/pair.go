@@ -84,8 +84,14 @@ const mostPairs = 1 << 16
 // as many on both sides, others in the same place.
 func pairRun(old, list []any, out, free []int) {
 	n, m := len(list), len(free)
-	if n*m > mostPairs {
-		m = 0
+	switch {
+	case n*m == 0 || n*m > mostPairs:
+		return
+	case n*m == 1: // no other is to be compared with: what is deeply nested is not read at each level
+		if alikeKinds(old[free[0]], list[0]) {
+			out[0] = free[0]
+		}
+		return
 	}
 	has := make([]map[string]int, m)
 	for k := range has {
@@ -98,7 +104,10 @@ func pairRun(old, list []any, out, free []int) {
 		best[i] = make([]float64, m+1)
 		for k := m - 1; k >= 0; k-- {
 			best[i][k] = max(best[i+1][k], best[i][k+1])
-			if alike := common(has[k], facts); alikeKinds(old[free[k]], list[i]) && (alike > 0 || n == m && i == k) {
+			if !alikeKinds(old[free[k]], list[i]) {
+				continue
+			}
+			if alike := common(has[k], facts); alike > 0 || n == m && i == k {
 				best[i][k] = max(best[i][k], best[i+1][k+1]+max(alike, 1e-6))
 			}
 		}
