@@ -131,10 +131,8 @@ func (a *absorbing) choose(context.Context) error {
 	if a.asked, err = askedFields(fields); err != nil {
 		return err
 	}
-	a.choice = absorb.Choice{Managers: a.fromManagers, Secrets: a.ofSecrets, File: a.newFile}
-	for _, field := range a.asked {
-		a.choice.Fields = append(a.choice.Fields, field.Path)
-	}
+	paths := each(a.asked, func(f asked) merge.Path { return f.Path })
+	a.choice = absorb.Choice{Managers: a.fromManagers, Secrets: a.ofSecrets, File: a.newFile, Fields: paths}
 	for _, name := range a.inputs.Files {
 		switch {
 		case name == "-":

@@ -68,36 +68,18 @@ func onSet(do func(*setCall, context.Context) error) func(*call, context.Context
 	return func(c *call, ctx context.Context) error { return do(&setCall{call: c}, ctx) }
 }
 
-// open reads the set that the first argument names.
-func (v *setCall) open(ctx context.Context) (*prune.Set, error) {
+// open is readSet for the set that the first argument names.
+func (v *setCall) open(ctx context.Context, checks ...func(*prune.Set) error) (*prune.Set, error) {
 	api, err := v.connect()
 	if err != nil {
 		return nil, err
 	}
 	v.set.name, v.api = v.args[0], api
-	s, err := v.readSet(ctx, v.set, api)
+	s, err := v.readSet(ctx, v.set, api, checks...)
 	if s != nil {
 		s.Note = v.reporter().set()
 	}
 	return s, err
-}
-
-// existing is open for a set that must exist.
-func (v *setCall) existing(ctx context.Context) (*prune.Set, error) {
-	s, err := v.open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return s, s.Existing()
-}
-
-// writable is existing for a set that is written.
-func (v *setCall) writable(ctx context.Context) (*prune.Set, error) {
-	s, err := v.existing(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return s, s.Writable()
 }
 
 // outcome prints the outcome of an object.
@@ -109,7 +91,7 @@ func (v *setCall) outcome(object fmt.Stringer, word string) {
 func (e *call) printRows(rows [][]string, value any) error {
 	switch e.output {
 	case "json":
-		return e.printJSON(value)
+		return escape.WriteJSON(e.Out, value, "  ")
 	case "name":
 		for _, row := range rows[1:] {
 			fmt.Fprintln(e.Out, escape.Line(row[1]))
@@ -132,11 +114,6 @@ func (e *env) emit(text []byte, err error) error {
 		_, err = e.Out.Write(text)
 	}
 	return err
-}
-
-// printJSON prints a value for programs.
-func (e *env) printJSON(v any) error {
-	return escape.WriteJSON(e.Out, v, "  ")
 }
 
 // setRow is a set as -o json prints it.
@@ -200,7 +177,7 @@ type memberRow struct {
 }
 
 func (v *setCall) view(ctx context.Context) error {
-	s, err := v.existing(ctx)
+	s, err := v.open(ctx, (*prune.Set).Existing)
 	if err != nil {
 		return err
 	}

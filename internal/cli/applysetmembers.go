@@ -44,11 +44,8 @@ members of that set move.`,
 }
 
 func (v *setCall) adopt(ctx context.Context) error {
-	s, err := v.open(ctx)
+	s, err := v.open(ctx, (*prune.Set).Writable)
 	if err != nil {
-		return err
-	}
-	if err := s.Writable(); err != nil {
 		return err
 	}
 	from, other, err := v.former(ctx, s)
@@ -181,7 +178,7 @@ them, see "kubectl merge applyset delete".`,
 }
 
 func (v *setCall) disband(ctx context.Context) error {
-	s, err := v.writable(ctx)
+	s, err := v.open(ctx, (*prune.Set).Existing, (*prune.Set).Writable)
 	if err != nil {
 		return err
 	}

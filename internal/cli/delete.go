@@ -29,7 +29,7 @@ Exit code 0: all of it is deleted; 1: an error; 3: something is kept.`,
 }
 
 func (v *setCall) delete(ctx context.Context) error {
-	s, err := v.writable(ctx)
+	s, err := v.open(ctx, (*prune.Set).Existing, (*prune.Set).Writable)
 	if err != nil {
 		return err
 	}

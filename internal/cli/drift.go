@@ -211,10 +211,7 @@ func (c *comparison) noted(text string) { c.notes.set()("drift", c.secretValues(
 
 // members returns the current members of the set that are in no file.
 func (c *comparison) members(ctx context.Context) ([]*run.Item, error) {
-	set, err := c.readSet(ctx, c.call.set, c.session.api)
-	if err == nil {
-		err = set.Existing()
-	}
+	set, err := c.readSet(ctx, c.call.set, c.session.api, (*prune.Set).Existing)
 	if err != nil {
 		return nil, err
 	}

@@ -106,14 +106,11 @@ func parseProfile(text []byte) (profile, error) {
 	p := profile{name: name}
 	var errs []error
 	for _, flag := range slices.Sorted(maps.Keys(flags)) {
-		s := setting{flag: flag}
 		values, list := flags[flag].([]any)
 		if !list {
 			values = []any{flags[flag]}
 		}
-		for _, v := range values {
-			s.values = append(s.values, fmt.Sprint(v))
-		}
+		s := setting{flag: flag, values: each(values, func(v any) string { return fmt.Sprint(v) })}
 		p.flags, errs = append(p.flags, s), append(errs, s.check())
 	}
 	return p, errors.Join(errs...)

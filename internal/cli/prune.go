@@ -82,13 +82,17 @@ func (c *call) openSet(ctx context.Context, r request) error {
 	return set.Existing()
 }
 
-// readSet reads the set that the flags name.
-func (e *env) readSet(ctx context.Context, f setFlags, api *cluster.Cluster) (*prune.Set, error) {
+// readSet reads the set that the flags name, and checks it: the first error counts.
+func (e *env) readSet(ctx context.Context, f setFlags, api *cluster.Cluster, checks ...func(*prune.Set) error) (*prune.Set, error) {
 	parent, err := f.parent(ctx, e, api)
 	if err != nil {
 		return nil, err
 	}
-	return prune.Read(ctx, api, parent)
+	s, err := prune.Read(ctx, api, parent)
+	for i := 0; i < len(checks) && err == nil; i++ {
+		err = checks[i](s)
+	}
+	return s, err
 }
 
 // parent returns the object that the flags name.

@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/escape"
 	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -37,7 +38,7 @@ var _ = registerVerb(verb{
 		v := thisVersion()
 		switch c.output {
 		case "json":
-			return c.printJSON(v)
+			return escape.WriteJSON(c.Out, v, "  ")
 		case "yaml":
 			return c.emit(yamlOf(v))
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/live"
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
+	"github.com/kubectl-merge/kubectl-merge/internal/prune"
 	"github.com/kubectl-merge/kubectl-merge/internal/ready"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/target"
@@ -106,10 +107,7 @@ func (c *call) waitedFor(ctx context.Context, at reached) (all []wait.Object, er
 
 // members returns the members of the set.
 func (c *call) members(ctx context.Context, api *cluster.Cluster) ([]wait.Object, error) {
-	set, err := c.readSet(ctx, c.set, api)
-	if err == nil {
-		err = set.Existing()
-	}
+	set, err := c.readSet(ctx, c.set, api, (*prune.Set).Existing)
 	if err != nil {
 		return nil, err
 	}
