@@ -2,6 +2,7 @@ package files
 
 import (
 	"bytes"
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -63,9 +64,7 @@ func commentsOf(n yamldoc.Node, at merge.Path, all []commented) []commented {
 func (c commented) on(t *merge.Type, path merge.Path) *merge.Type {
 	if len(path) == 0 {
 		own := *c.own
-		if own.Elem == nil {
-			own.Elem = t.EntryType()
-		}
+		own.Elem = cmp.Or(own.Elem, t.EntryType())
 		return &own
 	}
 	if t != nil && t.Atomic {

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -104,10 +105,7 @@ func (p *patch) entries(l list, was []any, t *merge.Type, at merge.Path) sides {
 			original = append(original, twins...)
 			continue
 		}
-		var twin any
-		if len(twins) > 0 {
-			twin = twins[0]
-		}
+		twin := merge.At[any](twins, "0")
 		s := p.patchObject(m, twin, t.EntryType(), here)
 		local = append(local, s.local)
 		if s.original != nil {
@@ -141,19 +139,11 @@ func matching(entries []any, of map[string]any, t *merge.Type) []any {
 	var out []any
 	for _, e := range entries {
 		m, _ := e.(map[string]any)
-		if m != nil && !slices.ContainsFunc(keys, func(k merge.Key) bool { return !equal(keyOf(m, k), of[k.Name]) }) {
+		if m != nil && !slices.ContainsFunc(keys, func(k merge.Key) bool { return !equal(cmp.Or(m[k.Name], k.Default), of[k.Name]) }) {
 			out = append(out, e)
 		}
 	}
 	return out
-}
-
-// keyOf is an entry's key, or what stands for it where it is left out.
-func keyOf(e map[string]any, k merge.Key) any {
-	if v := e[k.Name]; v != nil {
-		return v
-	}
-	return k.Default
 }
 
 // withKeys is an entry with the keys of another one added.

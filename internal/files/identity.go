@@ -43,13 +43,8 @@ func (rs resources) rename(r *resource, to id) {
 }
 
 // without are the resources that the other set does not have, and that are not known.
-func (rs resources) without(other resources, known func(*resource) bool) (out []*resource) {
-	for _, r := range rs.list {
-		if other.byID[r.id] == nil && r.id.kind != "" && !known(r) {
-			out = append(out, r)
-		}
-	}
-	return out
+func (rs resources) without(other resources, known func(*resource) bool) []*resource {
+	return slices.DeleteFunc(slices.Clone(rs.list), func(r *resource) bool { return other.byID[r.id] != nil || r.id.kind == "" || known(r) })
 }
 
 // successors are the objects that objects of original have become that a side does not have any more,

@@ -31,11 +31,8 @@ func (f *File) isKustomization() bool {
 	return slices.Contains([]string{"kustomization.yaml", "kustomization.yml", "Kustomization"}, path.Base(name))
 }
 
-// KustomizationType is the type of a Kustomization.
-func KustomizationType() *merge.Type { return kustomization() }
-
-// kustomization is the type of a Kustomization, from kustomize's own Go type.
-var kustomization = sync.OnceValue(func() *merge.Type {
+// KustomizationType is the type of a Kustomization, from kustomize's own Go type.
+var KustomizationType = sync.OnceValue(func() *merge.Type {
 	return goType(reflect.TypeFor[types.Kustomization](), map[reflect.Type]*merge.Type{})
 })
 
@@ -83,8 +80,7 @@ func goList(elem *merge.Type) *merge.Type {
 }
 
 func goFields(t reflect.Type, out *merge.Type, known map[reflect.Type]*merge.Type) {
-	for i := range t.NumField() {
-		f := t.Field(i)
+	for f := range t.Fields() {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		switch {
 		case name == "" && (f.Anonymous || strings.Contains(options, "inline")):

@@ -232,7 +232,7 @@ func (w *weave) merge(triple merge.Triple, alone bool) {
 		triple = r.follow(triple, w.t)
 	}
 	if len(w.Rules) > 0 {
-		rules := w.rulesFor(w.u, triple)
+		rules := w.Rules.For(w.u.named.ruled(triple))
 		policy.Rules = append(policy.Rules[:len(policy.Rules):len(policy.Rules)], rules.Policy()...)
 		policy.Texts = rules.Texts()
 	}
@@ -255,13 +255,9 @@ func (m *merger) typeOf(named bool, u, d, o *resource, sides merge.Triple) *merg
 	}
 	t = m.shape(named, withComments(t, d, u, o), sides.Local, sides.Original, sides.Live)
 	if len(m.Rules) > 0 {
-		t = m.rulesFor(u, merge.Triple{Local: u.docValue(), Live: d.docValue()}).Shape(t)
+		t = m.Rules.For(u.named.ruled(merge.Triple{Local: u.docValue(), Live: d.docValue()})).Shape(t)
 	}
 	return t
-}
-
-func (m *merger) rulesFor(u *resource, t merge.Triple) schema.Rules {
-	return m.Rules.For(u.named.ruled(t))
 }
 
 // ruled is the resource as rules see it.

@@ -22,11 +22,7 @@ func ordered(result, source, dest any, t *merge.Type) any {
 		was, _ := dest.([]any)
 		return entrywise(result, s, t, func(r, e any) any {
 			m, _ := e.(map[string]any)
-			var twin any
-			if twins := matching(was, m, t); len(twins) > 0 {
-				twin = twins[0]
-			}
-			return ordered(r, e, twin, t.EntryType())
+			return ordered(r, e, merge.At[any](matching(was, m, t), "0"), t.EntryType())
 		})
 	}
 	return result

@@ -178,11 +178,7 @@ func (w weave) report() {
 	if w.Original == nil {
 		return
 	}
-	for _, s := range plan.Settled {
-		if s.Kind != merge.Drift {
-			found.Plan.Settled = append(found.Plan.Settled, s)
-		}
-	}
+	found.Plan.Settled = slices.DeleteFunc(slices.Clone(plan.Settled), func(s merge.Disagreement) bool { return s.Kind == merge.Drift })
 	for _, r := range plan.Removed {
 		was, ok := merge.Lookup(w.was, r.Path, w.t)
 		if ok && was == nil && r.Cause == merge.CauseNull {

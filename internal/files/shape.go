@@ -119,7 +119,7 @@ func (m *merger) checkRules() error {
 func (m *merger) known(r *resource) *merge.Type {
 	switch {
 	case r.isKustomization():
-		return kustomization()
+		return KustomizationType()
 	case m.Schema == nil || r.id.kind == "":
 		return nil
 	}

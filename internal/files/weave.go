@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/linediff"
 	"github.com/kubectl-merge/kubectl-merge/internal/linemerge"
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -252,11 +253,8 @@ func (w weave) edited(r *resource, want any, from ...*resource) (string, error) 
 
 // editedTo is that text with the line ends of its own file.
 func (w weave) editedTo(r *resource, want any, from ...*resource) (*yamldoc.File, error) {
-	e := yamldoc.Edit{Want: want, Type: w.t, Comments: w.Original == nil}
-	for _, f := range from {
-		e.Sources = append(e.Sources, f.doc)
-	}
-	f, err := r.doc.Edited(e)
+	sources := object.Each(from, func(r *resource) *yamldoc.Document { return r.doc })
+	f, err := r.doc.Edited(yamldoc.Edit{Want: want, Type: w.t, Comments: w.Original == nil, Sources: sources})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %s: %w", r.where(), r.id, err)
 	}

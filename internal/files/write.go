@@ -11,6 +11,7 @@ import (
 	"path"
 	"path/filepath"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 )
 
@@ -26,10 +27,7 @@ func replace(dest *Set, changed []Changed, last func(*writer) error) (err error)
 	if dest.Name == "-" {
 		return errors.New("standard input cannot be written back; leave -w out")
 	}
-	folder, names := dest.Name, make([]string, len(changed))
-	for i, c := range changed {
-		names[i] = c.Name
-	}
+	folder, names := dest.Name, object.Each(changed, func(c Changed) string { return c.Name })
 	if !dest.Folder {
 		at, err := filepath.EvalSymlinks(dest.Name)
 		if err != nil {

@@ -30,6 +30,9 @@ func orderOf(m map[string]any, from origins, keys []merge.Key) []string {
 			}
 		}
 		names = weave(names, own, at)
+		for _, n := range own {
+			at[n] = true
+		}
 	}
 	rest := make([]string, 0, len(m)-len(names))
 	for name := range m {
@@ -55,9 +58,6 @@ func orderOf(m map[string]any, from origins, keys []merge.Key) []string {
 // there; what stands first there comes before the first that both have.
 func weave(names, more []string, have map[string]bool) []string {
 	if len(names) == 0 {
-		for _, n := range more {
-			have[n] = true
-		}
 		return more
 	}
 	behind := map[string][]string{}
@@ -84,9 +84,5 @@ func weave(names, more []string, have map[string]bool) []string {
 		}
 		out = append(append(out, n), behind[n]...)
 	}
-	out = append(out, front...)
-	for _, n := range more {
-		have[n] = true
-	}
-	return out
+	return append(out, front...)
 }
