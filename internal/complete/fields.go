@@ -1,6 +1,7 @@
 package complete
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -167,11 +168,7 @@ func entries(list []any, typ *merge.Type, at merge.Path) (out []place) {
 		}
 		step := merge.Step{Kind: merge.KeyStep}
 		for _, k := range typ.Keys {
-			value := m[k.Name]
-			if value == nil {
-				value = k.Default
-			}
-			step.Keys = append(step.Keys, merge.KeyPart{Name: k.Name, Value: value})
+			step.Keys = append(step.Keys, merge.KeyPart{Name: k.Name, Value: cmp.Or(m[k.Name], k.Default)})
 		}
 		out = append(out, place{at.Child(step), len(m) > 0})
 	}

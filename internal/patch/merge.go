@@ -106,12 +106,7 @@ func nullIn(v any) (merge.Path, bool) {
 }
 
 func hasNullField(v any) bool {
-	for _, e := range merge.At[map[string]any](v) {
-		if e == nil {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(slices.Collect(maps.Values(merge.At[map[string]any](v))), nil)
 }
 
 // ApplyMerge returns v with an RFC 7386 patch applied. A patch that is not an object

@@ -26,6 +26,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -152,11 +153,7 @@ func (j *Job) Resolve(ctx context.Context, objects []object.Object) (*Plan, erro
 	if down, ok := errors.AsType[*cluster.Unreachable](err); ok {
 		return nil, down
 	}
-	p := &Plan{Job: j, Err: err, Items: make([]*Item, 0, len(located))}
-	for _, l := range located {
-		p.Items = append(p.Items, NewItem(l.Object, l.Target))
-	}
-	return p, nil
+	return &Plan{Job: j, Err: err, Items: object.Each(located, func(l live.Located) *Item { return NewItem(l.Object, l.Target) })}, nil
 }
 
 // Merge reads and merges every item and sets its Err if that fails. Then the Pruner decides about
@@ -174,9 +171,7 @@ func (p *Plan) Merge(ctx context.Context) {
 func (j *Job) each(ctx context.Context, items []*Item, do, done func(i int)) {
 	begun := parallel.Each(ctx, parallel.Steps{N: len(items), Limit: j.Concurrency, Adapt: j.Adapt, Done: done}, do)
 	for _, item := range items[begun:] {
-		if item.Err == nil {
-			item.Err = notMerged(item)
-		}
+		item.Err = cmp.Or(item.Err, notMerged(item))
 	}
 }
 

@@ -2,6 +2,7 @@ package target
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -108,9 +109,7 @@ func (s *Edit) Plan(ctx context.Context, warn func(string)) (annotate.Annotated,
 	if err := s.served(ctx, objects[0]); err != nil {
 		return annotate.Annotated{}, err
 	}
-	if conf.Blanking == lastapplied.BlankNothing {
-		conf.Blanking = s.was.Blanking // without the marker, the values are still blanked
-	}
+	conf.Blanking = cmp.Or(conf.Blanking, s.was.Blanking) // without the marker, the values are still blanked
 	edited := s.subject()
 	edited.Origin = object.Origin{}
 	warning, err := s.access.Planner.Check(ctx, edited, conf, s.was.Value)

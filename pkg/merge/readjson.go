@@ -99,15 +99,13 @@ func (p *jsonParser) parseValue(depth int) (any, bool) {
 	case depth > parserDepth:
 		return nil, false
 	case c == '"':
-		s, ok := p.str()
-		return s, ok
+		return p.str()
 	case c == '{':
 		return p.parseObject(depth)
 	case c == '[':
 		return p.list(depth)
 	case c == '-' || c >= '0' && c <= '9':
-		n, ok := p.number()
-		return n, ok
+		return p.number()
 	}
 	for _, w := range jsonWords {
 		if strings.HasPrefix(p.text[p.at:], w.text) {

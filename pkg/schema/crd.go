@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -63,10 +64,7 @@ func FromCRD(crd any, source string) ([]Definition, error) {
 			Namespaced: s.Scope == "Namespaced",
 			HasStatus:  len(v.Subresources.Status) > 0 && string(v.Subresources.Status) != "null",
 		}}
-		root := v.Schema.OpenAPIV3Schema
-		if root == nil {
-			root = &node{Preserve: true}
-		}
+		root := cmp.Or(v.Schema.OpenAPIV3Schema, &node{Preserve: true})
 		root.Embedded = true // it is a resource
 		if d.Type, err = b.build(root, nil); err != nil {
 			return nil, fmt.Errorf("CustomResourceDefinition %s.%s: version %s: %w", s.Names.Plural, s.Group, v.Name, err)

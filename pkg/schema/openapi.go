@@ -198,9 +198,8 @@ func all(schemas []any) []any {
 // kind.
 var keywords = sync.OnceValue(func() map[string]bool {
 	words := map[string]bool{strings.Trim(string(kindMark), `"`): true}
-	t := reflect.TypeFor[node]()
-	for i := range t.NumField() {
-		words[t.Field(i).Tag.Get("json")] = true
+	for f := range reflect.TypeFor[node]().Fields() {
+		words[f.Tag.Get("json")] = true
 	}
 	return words
 })

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -124,10 +125,7 @@ func keysOf(t *merge.Type, e any) (keys []merge.KeyPart, ok bool) {
 		return nil, false
 	}
 	for _, k := range t.Keys {
-		v := m[k.Name]
-		if v == nil {
-			v = k.Default
-		}
+		v := cmp.Or(m[k.Name], k.Default)
 		switch v.(type) {
 		case nil, string, bool, json.Number:
 		default:
