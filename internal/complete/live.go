@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/live"
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/prune"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	builtin "github.com/kubectl-merge/kubectl-merge/pkg/schema"
@@ -41,10 +42,8 @@ func (s *Server) Contexts() cobra.CompletionFunc { return s.briefly(s.contexts) 
 func (s *Server) ContextList() cobra.CompletionFunc {
 	return s.briefly(func(a asking) ([]cobra.Completion, error) {
 		all, err := s.contexts(a)
-		for i := range all {
-			all[i] = a.typed[:strings.LastIndex(a.typed, ",")+1] + all[i]
-		}
-		return all, err
+		before := a.typed[:strings.LastIndex(a.typed, ",")+1]
+		return object.Each(all, func(name string) string { return before + name }), err
 	})
 }
 
@@ -183,10 +182,7 @@ func (s *Server) names(ctx context.Context, typ, prefix string) ([]cobra.Complet
 		}
 	}
 	names, err := api.Names(ctx, r, ns, most)
-	for i := range names {
-		names[i] = prefix + names[i]
-	}
-	return names, err
+	return object.Each(names, func(name string) string { return prefix + name }), err
 }
 
 // resource returns the server's resource for a word such as deploy or deployments.apps.
@@ -248,10 +244,7 @@ func (s *Server) releases(a asking, prefix string) ([]cobra.Completion, error) {
 		return nil, err
 	}
 	names, err := live.ReleaseNames(a.ctx, api, ns)
-	for i := range names {
-		names[i] = prefix + names[i]
-	}
-	return names, err
+	return object.Each(names, func(name string) string { return prefix + name }), err
 }
 
 func (s *Server) setOrObject(a asking) ([]cobra.Completion, error) {

@@ -66,11 +66,7 @@ func cell(text string) string {
 }
 
 func unindented(example string) string {
-	lines := strings.Split(example, "\n")
-	for i, line := range lines {
-		lines[i] = strings.TrimPrefix(line, "  ")
-	}
-	return strings.Join(lines, "\n")
+	return strings.TrimPrefix(strings.ReplaceAll(example, "\n  ", "\n"), "  ")
 }
 
 // anchor returns GitHub's anchor of a heading.

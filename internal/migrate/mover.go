@@ -127,11 +127,10 @@ func (m Move) changed(obj map[string]any) []merge.Path {
 	if _, differs := patch.Merge(a, b); !differs {
 		return nil
 	}
-	paths := []merge.Path{nil}
-	for _, c := range merge.Diff(a, b, m.Type) {
-		paths = append(paths, c.Path)
+	if changes := merge.Diff(a, b, m.Type); len(changes) > 0 {
+		return object.Each(changes, func(c merge.Change) merge.Path { return c.Path })
 	}
-	return paths[min(1, len(paths)-1):]
+	return []merge.Path{nil}
 }
 
 // Write writes every migration, and calls done for each object, in order, with its Result.

@@ -115,14 +115,7 @@ func (o Object) UID() string { return merge.At[string](o.meta(), "uid") }
 func UID(obj map[string]any) string { return strings.Clone(Object{Value: obj}.UID()) }
 
 // Finalizers returns the object's finalizers. Those of a wrong type are left out.
-func (o Object) Finalizers() (names []string) {
-	for _, f := range merge.At[[]any](o.meta(), "finalizers") {
-		if name, ok := f.(string); ok {
-			names = append(names, name)
-		}
-	}
-	return names
-}
+func (o Object) Finalizers() []string { return merge.AllAt[string](o.meta(), "finalizers") }
 
 // Labels returns the object's labels; values that are not strings are left out. Never nil.
 func (o Object) Labels() map[string]string { return Texts(o.meta()["labels"]) }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 )
 
 // Listed is a set that was found by its parent; Err states a problem with it.
@@ -201,10 +202,7 @@ func (s *Set) listAgain(ctx context.Context, in Where, found *Members) error {
 
 // lack returns the kinds of which an answer has no object.
 func (ms *Members) lack(kinds []applyset.GroupKind) []applyset.GroupKind {
-	known := slices.Concat(ms.Down, ms.Gone)
-	for _, m := range ms.All {
-		known = append(known, m.GroupKind)
-	}
+	known := slices.Concat(ms.Down, ms.Gone, object.Each(ms.All, func(m Member) applyset.GroupKind { return m.GroupKind }))
 	return slices.DeleteFunc(slices.Clone(kinds), func(gk applyset.GroupKind) bool { return slices.Contains(known, gk) })
 }
 

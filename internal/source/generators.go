@@ -63,7 +63,7 @@ func (g *generators) text(dir string, text []byte) {
 		g.values.Add(d.Value)
 		kustomization, _ := d.Value.(map[string]any)
 		for _, key := range []string{"resources", "bases", "components"} {
-			for _, below := range textsOf(kustomization[key]) {
+			for _, below := range merge.AllAt[string](kustomization[key]) {
 				addCredentials(g.addresses, below)
 				g.read(filepath.Join(dir, below))
 			}
@@ -74,15 +74,15 @@ func (g *generators) text(dir string, text []byte) {
 				g.values.AddLines(merge.At[string](patch, "patch"))
 			}
 		}
-		for _, patch := range textsOf(kustomization["patchesStrategicMerge"]) {
+		for _, patch := range merge.AllAt[string](kustomization["patchesStrategicMerge"]) {
 			g.text(dir, []byte(patch))
 		}
 		for _, generator := range merge.MapsAt(kustomization, "secretGenerator") {
-			for _, env := range append(textsOf(generator["envs"]), textsOf([]any{generator["env"]})...) {
+			for _, env := range append(merge.AllAt[string](generator["envs"]), merge.AllAt[string]([]any{generator["env"]})...) {
 				text, _ := g.fileText(filepath.Join(dir, env))
 				g.values.AddLines(string(text))
 			}
-			for _, file := range textsOf(generator["files"]) {
+			for _, file := range merge.AllAt[string](generator["files"]) {
 				text, _ := g.fileText(filepath.Join(dir, file[strings.IndexByte(file, '=')+1:]))
 				g.values.AddText(string(text))
 			}
@@ -98,13 +98,4 @@ func (g *generators) fileText(name string) ([]byte, bool) {
 	}
 	text, err := os.ReadFile(name)
 	return text, err == nil
-}
-
-func textsOf(v any) (all []string) {
-	for _, e := range merge.At[[]any](v) {
-		if text, ok := e.(string); ok {
-			all = append(all, text)
-		}
-	}
-	return all
 }

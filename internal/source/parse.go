@@ -159,11 +159,7 @@ func other(o object.Object) string {
 // other object.
 func Items(o object.Object) ([]any, bool) {
 	items, ok := listItems(o)
-	items = slices.Clone(items)
-	for i, v := range items {
-		items[i] = listItem(o, v)
-	}
-	return items, ok
+	return object.Each(items, func(v any) any { return listItem(o, v) }), ok
 }
 
 // listItems returns the items of a List; false for any other object.

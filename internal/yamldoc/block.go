@@ -68,10 +68,7 @@ func (p *parser) below(parent, start int, pr *prop, dashes bool) (*node, error) 
 	if n.props != nil || n.kind == aliasNode {
 		return nil, p.fail(start, "one value has properties twice")
 	}
-	n.props = pr
-	n.start = start
-	p.name(n)
-	return n, nil
+	return n, p.attach(n, start, pr)
 }
 
 // content reads a node that is the first thing on its line or behind a dash, at

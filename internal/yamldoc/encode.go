@@ -171,9 +171,7 @@ func (p *encoder) lead(indent int, goesOn bool) {
 	if n := len(p.out); n > 0 && p.out[n-1] != '\n' {
 		p.out = append(p.out, '\n')
 	}
-	for range indent {
-		p.out = append(p.out, ' ')
-	}
+	p.out = append(p.out, strings.Repeat(" ", indent)...)
 }
 
 // HasEntries reports whether a value is a map or a list with something in it.

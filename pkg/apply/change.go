@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -76,11 +77,7 @@ func (p *Plan) Changes() []Change {
 		return []Change{{Op: "record", Why: "only what is known of the last apply changes"}}
 	}
 	r := reporting(o)
-	out := make([]Change, len(o.Changes))
-	for i, c := range o.Changes {
-		out[i] = r.row(c.Op, c.Path, c.New, c.Old)
-	}
-	return out
+	return object.Each(o.Changes, func(c merge.Change) Change { return r.row(c.Op, c.Path, c.New, c.Old) })
 }
 
 func conflicts(o apply.Planned) error {

@@ -47,16 +47,19 @@ func Texts[T interface{ String() string }](all []T) []string {
 	return out
 }
 
-// MapsAt returns the maps in the list that At finds.
-func MapsAt(v any, names ...string) []map[string]any {
-	var out []map[string]any
+// AllAt returns the entries of that type in the list that At finds.
+func AllAt[T any](v any, names ...string) []T {
+	var out []T
 	for _, e := range At[[]any](v, names...) {
-		if m, isMap := e.(map[string]any); isMap {
-			out = append(out, m)
+		if t, is := e.(T); is {
+			out = append(out, t)
 		}
 	}
 	return out
 }
+
+// MapsAt is AllAt for maps.
+func MapsAt(v any, names ...string) []map[string]any { return AllAt[map[string]any](v, names...) }
 
 // Without returns a copy of m without the field below it; m itself where it has none. The maps
 // around the field stay.
