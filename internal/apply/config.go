@@ -34,13 +34,11 @@ func (p *Planned) configuration(k *serverSides) (map[string]any, error) {
 	return conf, nil
 }
 
-// configuring computes a configuration.
 type configuring struct {
 	*Planned
 	*serverSides
 }
 
-// spot is a place in the object.
 type spot struct {
 	path merge.Path
 	typ  *merge.Type
@@ -142,13 +140,7 @@ func emptyList(v any) bool {
 }
 
 func zero(v any) bool {
-	switch v := v.(type) {
-	case map[string]any:
-		return len(v) == 0
-	case []any:
-		return len(v) == 0
-	}
-	return v == nil || v == "" || v == false || v == json.Number("0")
+	return v == nil || v == "" || v == false || v == json.Number("0") || !merge.IsScalar(v) && !merge.HasEntries(v)
 }
 
 func (c configuring) entries(stated, result []any, s spot) []any {

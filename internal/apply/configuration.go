@@ -124,11 +124,7 @@ func withoutEmptyKeys(v any, typ *merge.Type) any {
 		if typ == nil || typ.Kind != merge.Keyed {
 			return v
 		}
-		out := make([]any, len(v))
-		for i, e := range v {
-			out[i] = withoutEmptyKeys(entryWithoutEmptyKeys(e, typ.Keys), typ.Elem)
-		}
-		return out
+		return merge.Rebuilt(v, func(e any) any { return withoutEmptyKeys(entryWithoutEmptyKeys(e, typ.Keys), typ.Elem) })
 	}
 	return v
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
-	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
@@ -148,7 +147,7 @@ func below(v any, typ *merge.Type, at merge.Path) []place {
 			return nil
 		}
 		return object.Each(slices.Sorted(maps.Keys(inner)), func(name string) place {
-			return place{at.Child(merge.Named(name)), yamldoc.HasEntries(inner[name])}
+			return place{at.Child(merge.Named(name)), merge.HasEntries(inner[name])}
 		})
 	case []any:
 		return entries(inner, f.Type, at)

@@ -12,27 +12,9 @@ import (
 )
 
 // directive finds the first directive in a value, in the order of the keys; nil where there is none.
-func directive(v any) (first merge.Path) {
-	switch v := v.(type) {
-	case map[string]any:
-		for k, e := range v {
-			if first != nil && first[0].Name < k {
-				continue
-			}
-			if schema.IsDirective(k) {
-				first = merge.Path{merge.Named(k)}
-			} else if below := directive(e); below != nil {
-				first = append(merge.Path{merge.Named(k)}, below...)
-			}
-		}
-	case []any:
-		for i, e := range v {
-			if below := directive(e); below != nil {
-				return append(merge.Path{{Kind: merge.IndexStep, Index: i}}, below...)
-			}
-		}
-	}
-	return first
+func directive(v any) merge.Path {
+	at, _ := merge.First(v, func(s merge.Step, _ any) bool { return schema.IsDirective(s.Name) })
+	return at
 }
 
 // noDirectives is an error that names every document of a set with a directive in it,

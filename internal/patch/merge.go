@@ -83,30 +83,7 @@ func Expressible(live, result any) (merge.Path, bool) {
 
 // nullIn finds the first null that is v or a value of a map in v.
 func nullIn(v any) (merge.Path, bool) {
-	if v != nil && !merge.Any(v, hasNullField) { // nearly always, and decided without sorting
-		return nil, false
-	}
-	switch v := v.(type) {
-	case nil:
-		return nil, true
-	case map[string]any:
-		for _, k := range slices.Sorted(maps.Keys(v)) {
-			if p, ok := nullIn(v[k]); ok {
-				return append(merge.Path{{Kind: merge.FieldStep, Name: k}}, p...), true
-			}
-		}
-	case []any:
-		for i, e := range v {
-			if p, ok := nullIn(e); ok && e != nil {
-				return append(merge.Path{{Kind: merge.IndexStep, Index: i}}, p...), true
-			}
-		}
-	}
-	return nil, false
-}
-
-func hasNullField(v any) bool {
-	return slices.Contains(slices.Collect(maps.Values(merge.At[map[string]any](v))), nil)
+	return merge.First(v, func(s merge.Step, v any) bool { return v == nil && s.Kind == merge.FieldStep })
 }
 
 // ApplyMerge returns v with an RFC 7386 patch applied. A patch that is not an object

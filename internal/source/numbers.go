@@ -3,7 +3,6 @@ package source
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,40 +18,17 @@ const maxDepth = 10_000
 // checkNumbers finds the first number of a document that the API, which has int64 and
 // float64 only, would change.
 func checkNumbers(d *yamldoc.Document) error {
-	if !merge.Any(d.Value(), isRounded) { // nearly always, and decided without sorting
+	path, found := merge.First(d.Value(), func(_ merge.Step, v any) bool {
+		n, _ := v.(json.Number)
+		what, _ := rounded(nil, string(n))
+		return what != ""
+	})
+	if !found {
 		return nil
 	}
-	path, what, why := unfit(d.Value(), nil)
+	n, _ := merge.Lookup(d.Value(), path, nil)
+	what, why := rounded(path, fmt.Sprint(n))
 	return &SyntaxError{Line: d.LineOf(path), Path: pathText(path), What: what, Why: why}
-}
-
-func isRounded(v any) bool {
-	n, _ := v.(json.Number)
-	what, _ := rounded(nil, string(n))
-	return what != ""
-}
-
-// unfit returns the first number in v that is not preserved, with its path and the reason; what is
-// "" if there is none. path is the path of v.
-func unfit(v any, path merge.Path) (at merge.Path, what, why string) {
-	switch v := v.(type) {
-	case map[string]any:
-		for _, k := range slices.Sorted(maps.Keys(v)) {
-			if at, what, why = unfit(v[k], path.Child(merge.Named(k))); what != "" {
-				return at, what, why
-			}
-		}
-	case []any:
-		for i, e := range v {
-			if at, what, why = unfit(e, path.Child(merge.Step{Kind: merge.IndexStep, Index: i})); what != "" {
-				return at, what, why
-			}
-		}
-	case json.Number:
-		what, why = rounded(path, string(v))
-		return path, what, why
-	}
-	return nil, "", ""
 }
 
 // rounded describes a number that would not be preserved; what is "" for one that is. Below data it

@@ -2,6 +2,8 @@ package yamldoc
 
 import (
 	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
 // inPlace: the old value stands behind its colon or dash, or is missing there.
@@ -18,7 +20,7 @@ func isBlock(v any, all origins) bool {
 		k = mapNode
 	}
 	n := all.node(k)
-	return HasEntries(v) && (n == nil || n.block())
+	return merge.HasEntries(v) && (n == nil || n.block())
 }
 
 // rewriteInPlace leaves white space and comment around the value as they are.

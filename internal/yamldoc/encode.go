@@ -34,7 +34,7 @@ func Encode(v any) ([]byte, error) {
 	p := encoder{out: make([]byte, 0, 1024)}
 	p.encodeValue(v, 0, false)
 	if p.bad {
-		return nil, errNotJSON
+		return nil, ErrNotJSON
 	}
 	if n := len(p.out); p.out[n-1] != '\n' {
 		p.out = append(p.out, '\n')
@@ -75,7 +75,7 @@ func encodeDeep(v any) ([]byte, error) {
 	for _, e := range entries {
 		text, err := json.Marshal(e)
 		if err != nil {
-			return nil, errNotJSON
+			return nil, ErrNotJSON
 		}
 		if list {
 			out = append(out, "- "...)
@@ -85,8 +85,8 @@ func encodeDeep(v any) ([]byte, error) {
 	return out, nil
 }
 
-// errNotJSON quotes no value.
-var errNotJSON = errors.New("not a JSON value: it cannot be printed; read it with merge.ReadJSON")
+// ErrNotJSON quotes no value.
+var ErrNotJSON = errors.New("not a JSON value: it cannot be printed; read it with merge.ReadJSON")
 
 type encoder struct {
 	out []byte
@@ -141,7 +141,7 @@ func (p *encoder) entry(k string, v any, indent int) {
 	}
 	p.encodeText(k, indent, true)
 	p.out = append(p.out, ':')
-	if !HasEntries(v) {
+	if !merge.HasEntries(v) {
 		p.out = append(p.out, ' ')
 	}
 	if _, list := v.([]any); list {
@@ -172,17 +172,6 @@ func (p *encoder) lead(indent int, goesOn bool) {
 		p.out = append(p.out, '\n')
 	}
 	p.out = append(p.out, strings.Repeat(" ", indent)...)
-}
-
-// HasEntries reports whether a value is a map or a list with something in it.
-func HasEntries(v any) bool {
-	switch v := v.(type) {
-	case map[string]any:
-		return len(v) > 0
-	case []any:
-		return len(v) > 0
-	}
-	return false
 }
 
 // number writes fractions and exponents as kubectl does, through float64, unless

@@ -97,7 +97,7 @@ func (b blame) rows() ([][]string, error) {
 		at += len(l)
 		value, _ := merge.Lookup(live, p, b.Type)
 		cells := make([]string, len(rows[0])-1)
-		if first := p.String() != last; first && !yamldoc.HasEntries(value) {
+		if first := p.String() != last; first && !merge.HasEntries(value) {
 			cells = b.cells(b.owned(p))
 		}
 		last = p.String()

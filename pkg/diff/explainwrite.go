@@ -97,12 +97,11 @@ func indented(e Explanation) ([]byte, error) {
 	enc.SetEscapeHTML(false)
 	enc.SetIndent(jsonIndent, jsonIndent)
 	if err := enc.Encode(e); err != nil {
-		return nil, errNotJSON
+		return nil, yamldoc.ErrNotJSON
 	}
 	return bytes.TrimSuffix(escape.JSON(b.Bytes()), []byte("\n")), nil
 }
 
-// jsonValue returns an explanation as JSON.
 func (e Explanation) jsonValue() map[string]any {
 	fields := make([]any, len(e.Fields))
 	for i, r := range e.Fields {

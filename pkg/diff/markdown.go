@@ -81,7 +81,6 @@ func (c *Comment) Add(s Section) error {
 	return nil
 }
 
-// row adds a row to the table.
 func (c *Comment) row(s Section) {
 	added, changed, removed := tally(s.Plan.Changes)
 	if s.Doc.Live == nil || s.Doc.Result == nil {

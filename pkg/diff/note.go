@@ -2,13 +2,13 @@ package diff
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"time"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
+	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -204,14 +204,11 @@ func sideName(s merge.Side) string {
 	return s.String()
 }
 
-// errNotJSON quotes no value.
-var errNotJSON = errors.New("not a JSON value: it cannot be printed; read it with merge.ReadJSON")
-
 // marshal is json.Marshal whose text is safe on a terminal.
 func marshal(v any) ([]byte, error) {
 	data, err := json.Marshal(v)
 	if err != nil {
-		return nil, errNotJSON
+		return nil, yamldoc.ErrNotJSON
 	}
 	return escape.JSON(data), nil
 }

@@ -3,7 +3,6 @@ package diff
 import (
 	"slices"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -52,7 +51,6 @@ func Conflicts(r Report) []Note {
 	return out
 }
 
-// note returns a note of the object.
 func (r Report) note(kind NoteKind) Note {
 	return Note{Object: r.Object, Namespace: r.Namespace, Kind: kind, Voice: r.Voice}
 }
@@ -96,7 +94,7 @@ func settledKind(d merge.Disagreement) NoteKind {
 
 // hasNothing reports whether local is empty, so that live's value cannot differ from a part of it.
 func hasNothing(o merge.Opt) bool {
-	return o.Value == nil || !merge.IsScalar(o.Value) && !yamldoc.HasEntries(o.Value)
+	return o.Value == nil || !merge.IsScalar(o.Value) && !merge.HasEntries(o.Value)
 }
 
 // undecided reports what stays though it is not in local, because it is unknown whether it

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"strconv"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/redact"
@@ -137,33 +136,10 @@ func compact(v any) (string, error) {
 // canonical spells every number in v as kubectl would; v itself is returned
 // where no number changes.
 func canonical(v any) any {
-	switch v := v.(type) {
-	case json.Number:
-		return spell(v)
-	case map[string]any:
-		out, copied := v, false
-		for k, e := range v {
-			if c := canonical(e); !merge.Identical(e, c) {
-				if !copied {
-					out, copied = maps.Clone(v), true
-				}
-				out[k] = c
-			}
-		}
-		return out
-	case []any:
-		out, copied := v, false
-		for i, e := range v {
-			if c := canonical(e); !merge.Identical(e, c) {
-				if !copied {
-					out, copied = slices.Clone(v), true
-				}
-				out[i] = c
-			}
-		}
-		return out
+	if n, isNumber := v.(json.Number); isNumber {
+		return spell(n)
 	}
-	return v
+	return merge.Rebuilt(v, canonical)
 }
 
 // spell returns a number as kubectl prints it: decoded as int64 where it is one, else as

@@ -241,32 +241,20 @@ func allEmpty(v any) bool {
 }
 
 func empty(v any) bool {
-	switch v := v.(type) {
-	case []any:
-		return len(v) == 0
-	case map[string]any:
-		return len(v) == 0
-	}
-	return v == nil || v == ""
+	return v == nil || v == "" || !merge.IsScalar(v) && !merge.HasEntries(v)
 }
 
 // WithoutNulls is a configuration without nulls, which a merge takes for absent.
 func WithoutNulls(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for k, e := range v {
-			if e != nil {
-				out[k] = WithoutNulls(e)
-			}
-		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for i, e := range v {
-			out[i] = WithoutNulls(e)
-		}
-		return out
+	m, isMap := v.(map[string]any)
+	if !isMap {
+		return merge.Rebuilt(v, WithoutNulls)
 	}
-	return v
+	out := make(map[string]any, len(m))
+	for k, e := range m {
+		if e != nil {
+			out[k] = WithoutNulls(e)
+		}
+	}
+	return out
 }

@@ -38,6 +38,35 @@ func Any(v any, is func(any) bool) bool {
 	return false
 }
 
+// First returns the path of the first value, in the order of names, that is holds for: v itself, or
+// one at any depth in it. s is the step that leads to the value.
+func First(v any, is func(s Step, v any) bool) (Path, bool) { return first(Step{}, v, is) }
+
+func first(s Step, v any, is func(s Step, v any) bool) (at Path, ok bool) {
+	if is(s, v) {
+		return nil, true
+	}
+	switch v := v.(type) {
+	case map[string]any: // is not sorted: nearly always, there is none
+		for k, e := range v {
+			if ok && at[0].Name < k {
+				continue
+			}
+			if below, found := first(Named(k), e, is); found {
+				at, ok = append(Path{Named(k)}, below...), true
+			}
+		}
+	case []any:
+		for i, e := range v {
+			s := Step{Kind: IndexStep, Index: i}
+			if below, found := first(s, e, is); found {
+				return append(Path{s}, below...), true
+			}
+		}
+	}
+	return at, ok
+}
+
 // Texts returns the text of each.
 func Texts[T interface{ String() string }](all []T) []string {
 	out := make([]string, len(all))

@@ -16,29 +16,13 @@ func Complete(v any, typ *Type, admission bool) any {
 type completer bool
 
 func (c completer) completeValue(v any, t *Type) any {
-	switch v := v.(type) {
-	case map[string]any:
-		switch {
-		case t == nil:
-		case t.Kind == Object:
-			return c.completeObject(v, t)
-		case t.Kind == Map:
-			return c.mapping(v, t)
+	if m, isMap := v.(map[string]any); isMap && (t == nil || t.Kind != Map) {
+		if t != nil && t.Kind == Object {
+			return c.completeObject(m, t)
 		}
-	case []any:
-		return entrywise(v, func(e any) any { return c.completeValue(e, t.EntryType()) })
+		return v
 	}
-	return v
-}
-
-func (c completer) mapping(m map[string]any, t *Type) any {
-	out := edited{fields: m}
-	for k, e := range m {
-		if n := c.completeValue(e, t.Elem); !shared(n, e) {
-			out.put(k, Some(n))
-		}
-	}
-	return out.fields
+	return Rebuilt(v, func(e any) any { return c.completeValue(e, t.EntryType()) })
 }
 
 // completeObject fills in the fixed defaults first, then applies the rules, and then completes the

@@ -125,7 +125,7 @@ func (d *Default) put(root map[string]any, v any, t *Type, path []string) any {
 		if list == nil {
 			return v
 		}
-		return entrywise(list, func(e any) any { return d.put(root, e, t.EntryType(), path[1:]) })
+		return Rebuilt(list, func(e any) any { return d.put(root, e, t.EntryType(), path[1:]) })
 	}
 	m, isMap := v.(map[string]any)
 	if !isMap && v != nil {

@@ -167,24 +167,18 @@ func alike(t *Type, e any) string { return canonical(Normal(t.Elem, e)) }
 
 // Normal returns v, a value of type t, without the fields that equal their absence.
 func Normal(t *Type, v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for k, e := range v {
-			f := t.Field(k)
-			if e != nil && !(f.ZeroIsAbsent && isZero(e, f.Type)) {
-				out[k] = Normal(f.Type, e)
-			}
-		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for i, e := range v {
-			out[i] = Normal(t.EntryType(), e)
-		}
-		return out
+	m, isMap := v.(map[string]any)
+	if !isMap {
+		return Rebuilt(v, func(e any) any { return Normal(t.EntryType(), e) })
 	}
-	return v
+	out := make(map[string]any, len(m))
+	for k, e := range m {
+		f := t.Field(k)
+		if e != nil && !(f.ZeroIsAbsent && isZero(e, f.Type)) {
+			out[k] = Normal(f.Type, e)
+		}
+	}
+	return out
 }
 
 // side holds some entries of a list.

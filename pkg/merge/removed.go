@@ -38,7 +38,6 @@ func (m *merger) comesBack(s *cursor, l, v Opt) Cause {
 	return 0
 }
 
-// reportRemoved reports that v is removed.
 func (m *merger) reportRemoved(s *cursor, cause Cause, o, v Opt) {
 	m.because(s, because{Opt{}, LocalSide, cause, o, Opt{}, v})
 	m.addRemoved(s, o, Removal{Value: v.Value, Cause: cause})

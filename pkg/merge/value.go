@@ -112,6 +112,17 @@ func isZero(v any, typ *Type) bool {
 	return false
 }
 
+// HasEntries reports whether v is a map or a list with something in it.
+func HasEntries(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		return len(v) > 0
+	case []any:
+		return len(v) > 0
+	}
+	return false
+}
+
 // IsScalar reports whether v is neither an object or map nor a list; null is a scalar.
 func IsScalar(v any) bool {
 	switch v.(type) {
@@ -174,23 +185,36 @@ func stripNulls(v any, typ *Type) any {
 		if typ == nil || typ.Kind != Keyed {
 			return v
 		}
-		return entrywise(v, func(e any) any { return stripNulls(e, typ.Elem) })
+		return Rebuilt(v, func(e any) any { return stripNulls(e, typ.Elem) })
 	}
 	return v
 }
 
-// entrywise returns the list with what to makes of each entry: itself where that is the entry.
-func entrywise(list []any, to func(any) any) []any {
-	out := list
-	for i, e := range list {
-		if n := to(e); !shared(n, e) {
-			if shared(out, list) {
-				out = slices.Clone(list)
+// Rebuilt returns a map or list with what to makes of each value directly in it, without modifying
+// it: itself where that is always the value that is there. Any other v is returned as it is.
+func Rebuilt(v any, to func(any) any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := edited{fields: v}
+		for k, e := range v {
+			if n := to(e); !shared(n, e) {
+				out.put(k, Some(n))
 			}
-			out[i] = n
 		}
+		return out.fields
+	case []any:
+		out := v
+		for i, e := range v {
+			if n := to(e); !shared(n, e) {
+				if shared(out, v) {
+					out = slices.Clone(v)
+				}
+				out[i] = n
+			}
+		}
+		return out
 	}
-	return out
+	return v
 }
 
 func stripMap(m map[string]any, typ *Type) map[string]any {

@@ -160,36 +160,13 @@ func distilled(v any) any {
 		if !keywords()[word] {
 			continue
 		}
-		switch sub := v.(type) {
-		case map[string]any:
-			switch word {
-			case "properties":
-				v = each(sub)
-			case "items", "additionalProperties":
-				v = distilled(sub)
-			}
-		case []any:
-			if word == "allOf" {
-				v = all(sub)
-			}
+		switch word {
+		case "properties", "allOf":
+			v = merge.Rebuilt(v, distilled)
+		case "items", "additionalProperties":
+			v = distilled(v)
 		}
 		out[word] = v
-	}
-	return out
-}
-
-func each(schemas map[string]any) map[string]any {
-	out := make(map[string]any, len(schemas))
-	for name, v := range schemas {
-		out[name] = distilled(v)
-	}
-	return out
-}
-
-func all(schemas []any) []any {
-	out := make([]any, len(schemas))
-	for i, v := range schemas {
-		out[i] = distilled(v)
 	}
 	return out
 }
