@@ -34,7 +34,8 @@ func (h *holding) hold(ctx context.Context, p *run.Plan, items []*run.Item) erro
 		return h.decide(ctx, p, named)
 	}
 	if later := namedOf(p.Others); len(later) > 0 && h.until == nil {
-		return h.users(p).Remember(ctx, targetsOf(later))
+		_, err := h.users(p).Find(ctx, targetsOf(later)) // who belongs to whom, before that is gone
+		return err
 	}
 	return nil
 }

@@ -62,13 +62,10 @@ func (e *Refusal) Error() string { return e.Text + e.remedy() }
 func IsNotFound(err error) bool { return Code(err) == http.StatusNotFound }
 
 // IsConflict reports whether the object was changed since it was read.
-func IsConflict(err error) bool { return reason(err) == metav1.StatusReasonConflict }
+func IsConflict(err error) bool { return refusal(err).Reason == metav1.StatusReasonConflict }
 
 // IsOwned reports whether a server-side apply would change fields that other managers own.
-func IsOwned(err error) bool {
-	var r *Refusal
-	return errors.As(err, &r) && ownershipConflict(r.Causes)
-}
+func IsOwned(err error) bool { return ownershipConflict(refusal(err).Causes) }
 
 func ownershipConflict(causes []metav1.StatusCause) bool {
 	return slices.ContainsFunc(causes, func(c metav1.StatusCause) bool { return c.Type == metav1.CauseTypeFieldManagerConflict })
@@ -81,16 +78,13 @@ func owned(causes []metav1.StatusCause) string {
 }
 
 // IsAlreadyExists reports whether the object to be created exists.
-func IsAlreadyExists(err error) bool { return reason(err) == metav1.StatusReasonAlreadyExists }
+func IsAlreadyExists(err error) bool { return refusal(err).Reason == metav1.StatusReasonAlreadyExists }
 
 // IsUnsupported reports whether the server does not support this type of patch.
 func IsUnsupported(err error) bool { return Code(err) == http.StatusUnsupportedMediaType }
 
 // IsTestFailed reports whether a test of a JSON patch failed: a value has changed.
-func IsTestFailed(err error) bool {
-	var r *Refusal
-	return errors.As(err, &r) && r.TestFailed
-}
+func IsTestFailed(err error) bool { return refusal(err).TestFailed }
 
 // IsForbidden reports whether a permission is missing or an admission rule refused (403).
 func IsForbidden(err error) bool { return Code(err) == http.StatusForbidden }
@@ -98,7 +92,7 @@ func IsForbidden(err error) bool { return Code(err) == http.StatusForbidden }
 // RetryAfter returns how long the server asked to wait before the request is sent again (429 and
 // 5xx with Retry-After); false if it did not.
 func RetryAfter(err error) (time.Duration, bool) {
-	if r, ok := errors.AsType[*Refusal](err); ok && r.Pause != 0 && Busy(r.Code) {
+	if r := refusal(err); r.Pause != 0 && Busy(r.Code) {
 		return r.Pause, true
 	}
 	return 0, false
@@ -118,11 +112,12 @@ func RefusesDryRun(err error) bool {
 	return IsRefusal(err) && strings.Contains(strings.ToLower(err.Error()), "dry run") && strings.Contains(err.Error(), "support")
 }
 
-func reason(err error) metav1.StatusReason {
+// refusal returns the Refusal in err, an empty one for other errors.
+func refusal(err error) *Refusal {
 	if r, ok := errors.AsType[*Refusal](err); ok {
-		return r.Reason
+		return r
 	}
-	return ""
+	return &Refusal{}
 }
 
 // explain turns an error of client-go into a Refusal, or into one line that names why the
@@ -155,9 +150,7 @@ func (c *Cluster) explain(err error, t Target, verb string) error {
 // refused is explain with the pause that the server asked for.
 func (c *Cluster) refused(err error, t Target, verb string, pause time.Duration) error {
 	err = c.explain(err, t, verb)
-	if r, ok := errors.AsType[*Refusal](err); ok {
-		r.Pause = pause
-	}
+	refusal(err).Pause = pause
 	return err
 }
 
@@ -268,7 +261,6 @@ func way(code int, message string) string {
 	return ""
 }
 
-// asItIs returns a path unchanged.
 func asItIs(field, _ string) (path, whose string) { return field, "" }
 
 // Within returns a new refusal with the paths of the refused object. place gives the path of a
@@ -291,9 +283,4 @@ const (
 )
 
 // Code returns the HTTP status of a Refusal, 0 for other errors.
-func Code(err error) int {
-	if r, ok := errors.AsType[*Refusal](err); ok {
-		return r.Code
-	}
-	return 0
-}
+func Code(err error) int { return refusal(err).Code }

@@ -115,12 +115,10 @@ func (s *Set) listOnce(ctx context.Context, gk applyset.GroupKind, namespaces []
 }
 
 func members(r cluster.Resource, objects []map[string]any) []Member {
-	out := make([]Member, len(objects))
-	for i, obj := range objects {
+	return object.Each(objects, func(obj map[string]any) Member {
 		m := applyset.ReadMember(r.GroupKind(), obj)
-		out[i] = Member{Member: m, Target: cluster.Target{Resource: r, Namespace: m.Namespace, Name: m.Name}}
-	}
-	return out
+		return Member{Member: m, Target: cluster.Target{Resource: r, Namespace: m.Namespace, Name: m.Name}}
+	})
 }
 
 // plain returns members without their resources.

@@ -125,7 +125,8 @@ func (vs *Values) AddFields(v any, fields Fields) {
 	if vs == nil || fields == nil {
 		return
 	}
-	add := func(e any, whole bool, below Fields) {
+	add := func(s merge.Step, e any) {
+		whole, below := fields(s)
 		if whole {
 			vs.addField("", e)
 			return
@@ -135,13 +136,11 @@ func (vs *Values) AddFields(v any, fields Fields) {
 	switch v := v.(type) {
 	case map[string]any:
 		for name, e := range v {
-			whole, below := fields(merge.Named(name))
-			add(e, whole, below)
+			add(merge.Named(name), e)
 		}
 	case []any:
 		for _, e := range v {
-			whole, below := fields(EntryStep(e))
-			add(e, whole, below)
+			add(EntryStep(e), e)
 		}
 	}
 }

@@ -231,7 +231,8 @@ func (in Inputs) expand(path string) ([]string, error) {
 	}
 	names, err := walk(path, in.Recursive)
 	if err == nil && len(names) == 0 {
-		err = fmt.Errorf("folder %s: holds no file to read: recognized file extensions are %v%s", path, extensions, hint(in.Recursive, "; -R reads the folders below it too"))
+		hint := map[bool]string{false: "; -R reads the folders below it too"}[in.Recursive]
+		err = fmt.Errorf("folder %s: holds no file to read: recognized file extensions are %v%s", path, extensions, hint)
 	}
 	return names, err
 }
@@ -271,11 +272,4 @@ func walk(path string, recursive bool) ([]string, error) {
 		return nil
 	})
 	return names, err
-}
-
-func hint(recursive bool, text string) string {
-	if recursive {
-		return ""
-	}
-	return text
 }

@@ -39,7 +39,8 @@ type Use struct {
 // Free reports whether the object has no users.
 func (u Use) Free() bool { return u == Use{} }
 
-// Find returns the users of each target. The error means that the server could not be asked.
+// Find returns the users of each target. Called before deletions, too, it knows after them to whom a
+// pod belongs whose ReplicaSet is gone already. The error means that the server could not be asked.
 func (u *Users) Find(ctx context.Context, targets []cluster.Target) ([]Use, error) {
 	sources, err := u.sources(ctx, targets)
 	if err != nil {
@@ -50,14 +51,6 @@ func (u *Users) Find(ctx context.Context, targets []cluster.Target) ([]Use, erro
 		return nil, err
 	}
 	return s.who(targets, func(one user) bool { return u.Leaving[one.uid] }), nil
-}
-
-// Remember stores the controllers of the targets' users. It is called before deletions, so that
-// Find knows later to whom a pod belongs whose ReplicaSet is gone already. The error is that of a
-// list.
-func (u *Users) Remember(ctx context.Context, targets []cluster.Target) error {
-	_, err := u.Find(ctx, targets)
-	return err
 }
 
 // look lists possible users, pods after all that starts them. A pod missing in its list is then not

@@ -310,7 +310,7 @@ func TestUsers(t *testing.T) {
 	} {
 		a := &answers{by: tt.by}
 		u := &Users{API: a.serve(t), Kinds: tt.kinds, Leaving: map[string]bool{tt.leaving: tt.leaving != ""}}
-		if err := u.Remember(t.Context(), old); err != nil {
+		if _, err := u.Find(t.Context(), old); err != nil {
 			t.Fatal(err)
 		}
 		got, err := u.Find(t.Context(), old)
