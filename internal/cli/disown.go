@@ -164,7 +164,6 @@ func (v *disownVerb) writeFile(f *target.FileEdit) error {
 	return nil
 }
 
-// showFile prints the diff of a file.
 func (v *disownVerb) showFile(f *target.FileEdit) error {
 	text, err := filemerge.Diff(filemerge.Texts{From: f.Name, To: f.Name, Old: string(f.Old), Now: string(f.Now)}, filemerge.Hiding{ShowSecrets: v.secrets, Rules: v.Planner.Rules.All()})
 	if err != nil {

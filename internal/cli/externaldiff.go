@@ -63,7 +63,6 @@ func (d *differ) printObject(item *run.Item) error {
 	return err
 }
 
-// options returns how a diff is shown.
 func (d *differ) options() diff.Options {
 	return diff.Options{Color: d.colored(), ShowManagedFields: d.managedFields, ShowSecrets: d.secrets}
 }

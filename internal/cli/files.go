@@ -265,7 +265,6 @@ func (c *call) deliverFiles(dest *filemerge.Set, changed []filemerge.Changed, ru
 	return sayWritten(c.Out, dest, changed)
 }
 
-// printDiff prints a diff of files.
 func (c *call) printDiff(text string) error {
 	if c.colored() {
 		text = diff.Colored(text)

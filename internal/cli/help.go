@@ -164,7 +164,6 @@ func (h *helpText) command(cmd *cobra.Command, of string) {
 	}
 }
 
-// verbs lists the commands below one.
 func (h *helpText) verbs(cmd *cobra.Command) {
 	if !cmd.HasAvailableSubCommands() {
 		return
@@ -213,7 +212,6 @@ func (h *helpText) groups(flags []FlagHelp, only string) {
 	}
 }
 
-// flag writes a flag and its help.
 func (h *helpText) flag(f FlagHelp) {
 	name := "    "
 	if f.Short != "" {

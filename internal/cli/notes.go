@@ -61,7 +61,6 @@ const noteProblem diff.NoteKind = "problem"
 // noteKept is the kind of a note about an object that is missing in the input, and kept.
 const noteKept diff.NoteKind = "kept"
 
-// item reports an item's notes.
 func (t *reporter) item(item *run.Item) {
 	if t.quiet {
 		return

@@ -19,7 +19,6 @@ type printer interface {
 	close(context.Context) error
 }
 
-// printerRow describes a printer.
 type printerRow struct {
 	name string // the value of -o, up to =
 	help string // what it prints, in a few words
@@ -162,7 +161,6 @@ func (c *call) oneByOne() bool {
 	return c.template == "" && (known || c.output == "")
 }
 
-// dryRun is the mode of --dry-run.
 type dryRun string
 
 // The dry runs, as kubectl names them.

@@ -71,12 +71,10 @@ func (c *call) compares() {
 // sides are words of other programs for the sides of a merge, each with the policy by which that side wins.
 var sides = map[string]string{"theirs": "live", "cluster": "live", "ours": "apply", "local": "apply"}
 
-// policies lists the policies.
 func policies() string {
 	return strings.Join(each(merge.Policies, func(p merge.Policy) string { return p.Name }), ", ")
 }
 
-// strategies lists the strategies with their effects.
 func strategies() string {
 	return strings.Join(each(strategy.Strategies, func(s strategy.Strategy) string { return s.Name + " (" + s.Help + ")" }), ", ")
 }

@@ -61,7 +61,6 @@ type linePrinter struct{ view }
 
 func (f linePrinter) printObject(item *run.Item) error { return f.emit([]byte(f.line(item)), nil) }
 
-// namePrinter prints names only.
 type namePrinter struct{ view }
 
 func (f namePrinter) printObject(item *run.Item) error {

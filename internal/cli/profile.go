@@ -44,7 +44,6 @@ const readers = "diff explain drift absorb wait files replacements list view ver
 // deciding lists the flags by which a merge decides. To other readers they mean something else.
 const deciding = "policy original rules strategy validate"
 
-// profiles lists the built-in profiles.
 var profiles = []profile{
 	{name: "agent", help: "for programs that write by themselves", flags: []setting{
 		{"plan", []string{required}}, {"policy", []string{"strict", "live"}}, {"guard", []string{"refuse"}},

@@ -92,7 +92,6 @@ func mark(reason string, err error) error {
 	return errors.Join(each(leaves(err), func(one error) error { return &marked{one, reason} })...)
 }
 
-// reasonOf returns the row of an error.
 func reasonOf(err error) reason {
 	m, _ := errors.AsType[*marked](err)
 	return reasons[slices.IndexFunc(reasons, func(r reason) bool { return m != nil && m.reason == r.name || r.is != nil && r.is(err) })]

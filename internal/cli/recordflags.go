@@ -24,7 +24,6 @@ type recording struct {
 	hold     func()         // called before each write that can be rolled back
 }
 
-// recorded reports whether the run is recorded.
 func (c *call) recorded() bool { return c.record != "" || c.rollback }
 
 // check returns an error if the record's file exists.

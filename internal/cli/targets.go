@@ -178,7 +178,6 @@ func (f *targetVerb) summary(targets []target.Target, counts map[write.Outcome]i
 	f.plainReporter().summary(outcome.Summary{Objects: len(targets), Counts: counts, DryRun: true, Time: time.Since(f.start), Target: f.aim(f.cluster, on)})
 }
 
-// showConfiguration prints the configuration before and after.
 func (f *targetVerb) showConfiguration(a annotate.Annotated) error {
 	d := diff.Doc{Name: diff.DocName(a.Final), Live: a.Was.Value, Result: a.Now.Value, Sensitive: a.Sensitive}
 	_, err := diff.Unified(f.Out, d, diff.Options{

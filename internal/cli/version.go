@@ -51,7 +51,6 @@ var _ = registerVerb(verb{
 	},
 })
 
-// yamlOf converts a JSON value to YAML.
 func yamlOf(v any) ([]byte, error) {
 	data, err := json.Marshal(v)
 	if err != nil {

@@ -42,7 +42,6 @@ func (f *File) documents(d *yamldoc.Document) ([]*resource, error) {
 	return rs, nil
 }
 
-// isList: a document is a List.
 func isList(d *yamldoc.Document) bool {
 	v, _ := d.Value().(map[string]any)
 	_, hasItems := v[itemsField].([]any)

@@ -33,7 +33,6 @@ type trio struct {
 	as merge.Path // in the result
 }
 
-// below is a value below another one.
 func (p trio) below(t *merge.Type, of [3]any, to merge.Step, by ...merge.Step) trio {
 	p.t, p.of, p.as = t, of, p.as.Child(to)
 	for i := range p.at {

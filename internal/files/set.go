@@ -125,7 +125,6 @@ func Read(ctx context.Context, name string, stdin io.Reader, keeps Keeping) (*Se
 	return s, s.readFolder(ctx)
 }
 
-// readFolder reads the files of a folder.
 func (s *Set) readFolder(ctx context.Context) error {
 	var errs []error
 	err := source.Walk(s.Name, func(below string, d fs.DirEntry, err error) error {

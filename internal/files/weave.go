@@ -30,7 +30,6 @@ type weave struct {
 	was     any // o's value, by the names of the plan
 }
 
-// woven is the result of a weave.
 type woven struct {
 	text
 	left     []merge.Disagreement // conflicts that have markers
@@ -40,7 +39,6 @@ type woven struct {
 // texts are three forms of one document.
 type texts struct{ base, ours, theirs string }
 
-// mergeText merges the texts.
 func (w *weave) mergeText() (woven, error) {
 	raw := texts{ours: linediff.Ended(string(w.d.doc.Text()))}
 	raw.theirs = asIn(w.d, w.u.doc.Text())

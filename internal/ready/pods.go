@@ -209,7 +209,6 @@ func exited(terminated map[string]any) string {
 	return out
 }
 
-// container is a container's status.
 type container struct{ status map[string]any }
 
 // containers returns the statuses of a pod's containers, in the order in which they start.

@@ -133,7 +133,6 @@ func patchesSecret(entry map[string]any) bool {
 	return merge.At[string](entry, "target", "kind") == "Secret"
 }
 
-// maskField masks one map of values.
 func maskField(x, y map[string]any, field string) (map[string]any, map[string]any) {
 	v, had := x[field]
 	w, has := y[field]

@@ -103,7 +103,6 @@ func (i *Item) share() {
 	d.set(g)
 }
 
-// set replaces the summary.
 func (d *Details) set(g summary) {
 	d.Planned.Action, d.Result.Planned.Action, d.Result.Outcome, d.stored.form = g.action, g.sent, g.outcome, g.form
 }

@@ -26,7 +26,6 @@ func (p *encoder) encodeText(s string, indent int, key bool) {
 	}
 }
 
-// block writes a literal block.
 func (p *encoder) block(s string, indent int) {
 	w := word{style: literalStyle, col: indent - 2, deep: indent, eol: "\n", plus: true}
 	p.out = append(append(p.out, w.block(s, false)...), '\n')

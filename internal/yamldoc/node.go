@@ -1,6 +1,5 @@
 package yamldoc
 
-// kind of a node.
 type kind uint8
 
 const (
@@ -10,7 +9,6 @@ const (
 	aliasNode
 )
 
-// style in which a node is written.
 type style uint8
 
 const (
@@ -48,7 +46,6 @@ type prop struct {
 	serial int    // ordinal of the anchor within the document, from 1
 }
 
-// entry is one entry of a collection.
 type entry struct {
 	start int    // of the key or the dash; in flow sequences, of the value
 	bound int    // the end of the entry before, 0 for the first

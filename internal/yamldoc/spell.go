@@ -158,7 +158,6 @@ func foldedFits(s string) bool {
 	return literalFits(s) && !slices.ContainsFunc(lines, func(l string) bool { return l == "" || l[0] == ' ' || l[0] == '\t' })
 }
 
-// single writes a text in single quotes.
 func single(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
 // double writes a text in double quotes, as YAML and JSON both read it.
