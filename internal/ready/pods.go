@@ -111,8 +111,8 @@ func unready(p map[string]any) (pod, container string) {
 		return "", ""
 	}
 	for _, c := range containers(p) {
-		if !merge.At[bool](c.status, "ready") {
-			return merge.At[string](p, "metadata", "name"), c.name()
+		if !merge.At[bool](c, "ready") {
+			return merge.At[string](p, "metadata", "name"), merge.At[string](c, "name")
 		}
 	}
 	return merge.At[string](p, "metadata", "name"), ""
@@ -166,11 +166,9 @@ func EventTime(e map[string]any) time.Time {
 func pod(s Subject) Verdict {
 	o := s.Object
 	switch phase := merge.At[string](o, "status", "phase"); {
-	case phase == "Succeeded":
-		return ready("")
 	case phase == "Failed":
 		return Verdict{State: Failed, Problem: ended(o)}
-	case isTrue(object.Condition(o, "Ready")):
+	case phase == "Succeeded" || isTrue(object.Condition(o, "Ready")):
 		return ready("")
 	}
 	if problems := podProblems(o, s.Now); len(problems) > 0 {
@@ -186,8 +184,8 @@ func pod(s Subject) Verdict {
 func ended(pod map[string]any) Problem {
 	p := Problem{Reason: merge.At[string](pod, "status", "reason"), Message: merge.At[string](pod, "status", "message"), Pod: merge.At[string](pod, "metadata", "name")}
 	for _, c := range containers(pod) {
-		if t := c.terminated(); t != nil && number(t, 0, "exitCode") != 0 {
-			p.Container = c.name()
+		if t := merge.At[map[string]any](c, "state", "terminated"); t != nil && number(t, 0, "exitCode") != 0 {
+			p.Container = merge.At[string](c, "name")
 			if p.Reason == "" {
 				p.Reason, p.Message = cmp.Or(merge.At[string](t, "reason"), "Error"), exited(t)
 			}
@@ -209,22 +207,9 @@ func exited(terminated map[string]any) string {
 	return out
 }
 
-type container struct{ status map[string]any }
-
 // containers returns the statuses of a pod's containers, in the order in which they start.
-func containers(pod map[string]any) (out []container) {
-	for _, list := range []string{"initContainerStatuses", "containerStatuses"} {
-		for _, c := range merge.MapsAt(pod, "status", list) {
-			out = append(out, container{c})
-		}
-	}
-	return out
-}
-
-func (c container) name() string { return merge.At[string](c.status, "name") }
-
-func (c container) terminated() map[string]any {
-	return merge.At[map[string]any](c.status, "state", "terminated")
+func containers(pod map[string]any) []map[string]any {
+	return append(merge.MapsAt(pod, "status", "initContainerStatuses"), merge.MapsAt(pod, "status", "containerStatuses")...)
 }
 
 // podProblems returns what keeps a pod that has not ended from being ready. That is why it is not
@@ -238,31 +223,31 @@ func podProblems(pod map[string]any, now time.Time) (problems []Problem) {
 		return []Problem{{Reason: merge.At[string](c, "reason"), Message: merge.At[string](c, "message"), Pod: name}}
 	}
 	for _, c := range containers(pod) {
-		p := Problem{Pod: name, Container: c.name(), Reason: merge.At[string](c.status, "state", "waiting", "reason"), Message: merge.At[string](c.status, "state", "waiting", "message")}
+		p := Problem{Pod: name, Container: merge.At[string](c, "name"), Reason: merge.At[string](c, "state", "waiting", "reason"), Message: merge.At[string](c, "state", "waiting", "message")}
 		if _, known := trouble(p.Reason); known {
-			if last := merge.At[map[string]any](c.status, "lastState", "terminated"); p.Reason == "CrashLoopBackOff" && last != nil {
+			if last := merge.At[map[string]any](c, "lastState", "terminated"); p.Reason == "CrashLoopBackOff" && last != nil {
 				p.Message = exited(last) + ": " + p.Message
 			}
 			problems = append(problems, p)
-		} else if p, ok := c.crashing(pod, now); ok {
+		} else if p, ok := crashing(pod, c, now); ok {
 			problems = append(problems, p)
 		}
 	}
 	return problems
 }
 
-// crashing reports whether the container is between two crashes. The kubelet reports
+// crashing reports whether a container is between two crashes. The kubelet reports
 // CrashLoopBackOff only while it delays the next start. A start that has not lasted longer
 // than the one before it proves nothing.
-func (c container) crashing(pod map[string]any, now time.Time) (Problem, bool) {
-	last := merge.At[map[string]any](c.status, "lastState", "terminated")
-	running := merge.At[map[string]any](c.status, "state", "running")
-	switch end := c.terminated(); {
+func crashing(pod, c map[string]any, now time.Time) (Problem, bool) {
+	last := merge.At[map[string]any](c, "lastState", "terminated")
+	running := merge.At[map[string]any](c, "state", "running")
+	switch end := merge.At[map[string]any](c, "state", "terminated"); {
 	case merge.At[string](pod, "spec", "restartPolicy") == "Never":
 		return Problem{}, false
 	case end != nil:
 		last = end
-	case running == nil || merge.At[bool](c.status, "ready"):
+	case running == nil || merge.At[bool](c, "ready"):
 		return Problem{}, false
 	case last != nil && now.Sub(moment(running, "startedAt")) > max(moment(last, "finishedAt").Sub(moment(last, "startedAt")), restarting):
 		return Problem{}, false
@@ -270,7 +255,7 @@ func (c container) crashing(pod map[string]any, now time.Time) (Problem, bool) {
 	if last == nil || number(last, 0, "exitCode") == 0 {
 		return Problem{}, false
 	}
-	return Problem{Reason: "CrashLoopBackOff", Message: exited(last), Pod: merge.At[string](pod, "metadata", "name"), Container: c.name()}, true
+	return Problem{Reason: "CrashLoopBackOff", Message: exited(last), Pod: merge.At[string](pod, "metadata", "name"), Container: merge.At[string](c, "name")}, true
 }
 
 // restarting is the minimum time for which a start counts only as the next try: times in

@@ -200,15 +200,13 @@ func (b *board) prune(u update, touch func(*tracked)) {
 		there[merge.At[string](obj, "metadata", "name")] = true
 	}
 	b.each(u.source, func(t *tracked) {
-		switch {
-		case there[t.Name]:
-		case t.UID == "":
-			t.over = &ready.Problem{Reason: ready.ReasonNotFound, Message: "it does not exist" + object.Within(t.Namespace) + ": check its name, or merge it first"}
-			touch(t)
-		default:
-			t.over = &deleted
-			touch(t)
+		if there[t.Name] {
+			return
 		}
+		if t.over = &deleted; t.UID == "" {
+			t.over = &ready.Problem{Reason: ready.ReasonNotFound, Message: "it does not exist" + object.Within(t.Namespace) + ": check its name, or merge it first"}
+		}
+		touch(t)
 	})
 	for owner, children := range b.children {
 		for uid, c := range children {

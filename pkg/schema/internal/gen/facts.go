@@ -127,12 +127,11 @@ func (t *table) each(pattern string, do func(*typeRow) error) error {
 }
 
 func (r *typeRow) field(name string) *fieldCol {
-	for i := range r.fields {
-		if r.fields[i].name == name {
-			return &r.fields[i]
-		}
+	i := slices.IndexFunc(r.fields, func(f fieldCol) bool { return f.name == name })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return &r.fields[i]
 }
 
 // addOneOf adds a group to the row.

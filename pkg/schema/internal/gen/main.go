@@ -17,26 +17,18 @@ func main() {
 	out := flag.String("o", "builtin.table", "the file for the types")
 	named := flag.String("references", "../../internal/references/paths.table", "the file for what a PodSpec names")
 	flag.Parse()
-	if err := errors.Join(run(*out), runReferences(*named)); err != nil {
+	t, err := generate()
+	if err == nil {
+		err = os.WriteFile(*out, t.tableText(), 0o644)
+	}
+	text, wrong := references()
+	if wrong == nil {
+		wrong = os.WriteFile(*named, text, 0o644)
+	}
+	if err := errors.Join(err, wrong); err != nil {
 		fmt.Fprintln(os.Stderr, "gen:", err)
 		os.Exit(1)
 	}
-}
-
-func run(path string) error {
-	t, err := generate()
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, t.tableText(), 0o644)
-}
-
-func runReferences(path string) error {
-	text, err := references()
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, text, 0o644)
 }
 
 // generate builds the table from the modules that this program is linked with.
@@ -55,8 +47,8 @@ func generate() (*table, error) {
 	}
 	w := walker{lists: lists, table: &table{kinds: kinds, types: map[string]*typeRow{}}}
 	for _, k := range kinds {
-		if err := w.root(k); err != nil {
-			return nil, err
+		if _, err := w.named(k.root); err != nil {
+			return nil, fmt.Errorf("%s: %w", k.GroupVersionKind, err)
 		}
 	}
 	if err := f.addTo(w.table); err != nil {

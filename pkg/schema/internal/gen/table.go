@@ -22,7 +22,6 @@ type table struct {
 
 type typeRow struct {
 	name     string // as the table writes it, see typename
-	goType   reflect.Type
 	atomic   bool
 	noSchema bool // no server-side-apply schema has it
 	fields   []fieldCol
@@ -35,7 +34,6 @@ type fieldCol struct {
 	name         string
 	shape        string
 	pointer      bool
-	noSchema     bool
 	allocated    bool
 	defaultValue any
 
@@ -128,16 +126,11 @@ func (f fieldCol) defaultText() string {
 	if f.serverDefault != "" {
 		return f.serverDefault
 	}
-	if f.defaultValue == nil || !f.pointer && isNoise(f.defaultValue) {
+	m, isMap := f.defaultValue.(map[string]any)
+	if f.defaultValue == nil || !f.pointer && isNoise(f.defaultValue) || isMap && len(m) == 0 {
 		return ""
 	}
-	if m, ok := f.defaultValue.(map[string]any); ok && len(m) == 0 {
-		return ""
-	}
-	text, err := json.Marshal(f.defaultValue)
-	if err != nil {
-		return ""
-	}
+	text, _ := json.Marshal(f.defaultValue) // read from JSON
 	return string(text)
 }
 

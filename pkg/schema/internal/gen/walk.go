@@ -44,14 +44,6 @@ var unwrapped = map[reflect.Type]reflect.Type{
 
 var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 
-func (w *walker) root(k kindRow) error {
-	_, err := w.named(k.root)
-	if err != nil {
-		return fmt.Errorf("%s: %w", k.GroupVersionKind, err)
-	}
-	return nil
-}
-
 // named adds a struct's row, and the rows of all that it refers to, and returns
 // the struct's name.
 func (w *walker) named(t reflect.Type) (string, error) {
@@ -59,7 +51,7 @@ func (w *walker) named(t reflect.Type) (string, error) {
 	if _, done := w.table.types[name]; done {
 		return name, nil
 	}
-	row := &typeRow{name: name, goType: t}
+	row := &typeRow{name: name}
 	w.table.types[name] = row
 	atom, known := w.lists.named(typename.Full(name))
 	if !known {
@@ -100,9 +92,6 @@ func (w *walker) fields(row *typeRow, t reflect.Type, declared *smd.Map) error {
 		t := f.Type
 		if t.Kind() == reflect.Pointer {
 			col.pointer, t = true, t.Elem()
-		}
-		if ref == nil && !row.noSchema {
-			col.noSchema = true
 		}
 		text, err := w.shape(t, shapeOf{ref: ref, tag: f.Tag})
 		if err != nil {
