@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -10,9 +9,9 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"sigs.k8s.io/yaml"
+
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
-	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
-	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
 // The release build sets these with -ldflags -X; after a plain go build they are read from the
@@ -40,7 +39,7 @@ var _ = registerVerb(verb{
 		case "json":
 			return escape.WriteJSON(c.Out, v, "  ")
 		case "yaml":
-			return c.emit(yamlOf(v))
+			return c.emit(yaml.Marshal(v))
 		}
 		text := "kubectl-merge " + v.Version
 		if v.Commit != "" {
@@ -50,18 +49,6 @@ var _ = registerVerb(verb{
 		return err
 	},
 })
-
-func yamlOf(v any) ([]byte, error) {
-	data, err := json.Marshal(v)
-	if err != nil {
-		return nil, err
-	}
-	value, err := merge.ReadJSON(data)
-	if err != nil {
-		return nil, err
-	}
-	return yamldoc.Encode(value)
-}
 
 func thisVersion() versionInfo {
 	v := versionInfo{Version: version, Commit: commit, Date: date, GoVersion: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+	"strings"
 	"sync"
 	"unicode/utf8"
 )
@@ -157,21 +158,10 @@ func jsonRune(r rune, size int) string {
 const hexDigits = "0123456789abcdef"
 
 func (w *jsonWriter) escape(c byte) {
-	switch c {
-	case '"', '\\':
-		w.out = append(w.out, '\\', c)
-	case '\b':
-		w.out = append(w.out, `\b`...)
-	case '\f':
-		w.out = append(w.out, `\f`...)
-	case '\n':
-		w.out = append(w.out, `\n`...)
-	case '\r':
-		w.out = append(w.out, `\r`...)
-	case '\t':
-		w.out = append(w.out, `\t`...)
-	default:
-		w.out = append(w.out, `\u00`...)
-		w.out = append(w.out, hexDigits[c>>4], hexDigits[c&0xf])
+	if i := strings.IndexByte("\"\\\b\f\n\r\t", c); i >= 0 {
+		w.out = append(w.out, '\\', `"\bfnrt`[i])
+		return
 	}
+	w.out = append(w.out, `\u00`...)
+	w.out = append(w.out, hexDigits[c>>4], hexDigits[c&0xf])
 }

@@ -26,26 +26,14 @@ func (c *constraint) UnmarshalJSON(data []byte) error {
 		c.vague = true
 		return nil
 	}
+	into := map[string]any{"required": &c.required, "not": &c.not, "oneOf": &c.oneOf, "anyOf": &c.anyOf, "allOf": &c.allOf}
 	for word, text := range words {
-		var into any
-		switch word {
-		case "required":
-			into = &c.required
-		case "not":
-			into = &c.not
-		case "oneOf":
-			into = &c.oneOf
-		case "anyOf":
-			into = &c.anyOf
-		case "allOf":
-			into = &c.allOf
-		case "description", "title", "type":
-			continue
-		default:
+		switch at, known := into[word]; {
+		case known:
+			c.vague = json.Unmarshal(text, at) != nil || c.vague
+		case word != "description" && word != "title" && word != "type":
 			c.vague = true
-			continue
 		}
-		c.vague = json.Unmarshal(text, into) != nil || c.vague
 	}
 	return nil
 }

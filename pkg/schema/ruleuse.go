@@ -3,7 +3,6 @@ package schema
 import (
 	"cmp"
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -192,13 +191,8 @@ func valueFits(pattern, v any) bool {
 
 // plain spells a key's value as in a path.
 func plain(v any) string {
-	switch v := v.(type) {
-	case string:
-		return v
-	case nil:
+	if v == nil {
 		return ""
-	case json.Number:
-		return v.String()
 	}
 	return fmt.Sprint(v)
 }
