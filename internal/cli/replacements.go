@@ -76,7 +76,7 @@ func (c *call) replace(ctx context.Context) error {
 }
 
 // readReplacements reads a file of replacements, and the files beside it that it names.
-func readReplacements(ctx context.Context, name string, stdin io.Reader) (*replacements.Rules, error) {
+func readReplacements(ctx context.Context, name string, stdin io.Reader) (replacements.Rules, error) {
 	text, err := []byte(nil), error(nil)
 	if info, _ := os.Stat(name); info != nil && info.IsDir() {
 		return nil, fmt.Errorf("%s: is a folder: name the file in it that has the replacements, as in kubectl merge replacements %s -f INPUT", name, filepath.Join(name, "kustomization.yaml"))

@@ -139,7 +139,7 @@ func matching(entries []any, of map[string]any, t *merge.Type) []any {
 	var out []any
 	for _, e := range entries {
 		m, _ := e.(map[string]any)
-		if m != nil && !slices.ContainsFunc(keys, func(k merge.Key) bool { return !equal(cmp.Or(m[k.Name], k.Default), of[k.Name]) }) {
+		if m != nil && !slices.ContainsFunc(keys, func(k merge.Key) bool { return !merge.Equal(cmp.Or(m[k.Name], k.Default), of[k.Name], nil) }) {
 			out = append(out, e)
 		}
 	}
@@ -162,7 +162,7 @@ func withKeys(e, from any, t *merge.Type) any {
 }
 
 func has(list []any, v any) bool {
-	return slices.ContainsFunc(list, func(e any) bool { return equal(e, v) })
+	return slices.ContainsFunc(list, func(e any) bool { return merge.Equal(e, v, nil) })
 }
 
 // nonNil has a list without entries as such, and not as null.

@@ -98,11 +98,8 @@ func (r *resource) lacks(inFolder bool) string {
 // untouched: a resource has the values that it had in original and, where a change that is
 // lost would be a conflict, the comments.
 func (m *merger) untouched(o, r *resource) bool {
-	return equal(o.docValue(), r.docValue()) && (m.Policy.Both != merge.LeaveConflict || maps.Equal(comments(string(o.doc.Text())), comments(string(r.doc.Text()))))
+	return merge.Equal(o.docValue(), r.docValue(), nil) && (m.Policy.Both != merge.LeaveConflict || maps.Equal(comments(string(o.doc.Text())), comments(string(r.doc.Text()))))
 }
-
-// equal compares values literally; null is absence.
-func equal(a, b any) bool { return merge.Equal(a, b, nil) }
 
 // add puts a document into the file that it has upstream, after the document that
 // it follows there.

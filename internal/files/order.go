@@ -82,7 +82,7 @@ func arranged(list, order, before []any, t *merge.Type) []any {
 func sameEntry(a, b any, t *merge.Type) bool {
 	x, ok := a.(map[string]any)
 	if !ok {
-		return equal(a, b)
+		return merge.Equal(a, b, nil)
 	}
 	return len(matching([]any{b}, x, t)) > 0
 }

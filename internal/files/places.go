@@ -184,7 +184,7 @@ func (w weave) report() {
 		if ok && was == nil && r.Cause == merge.CauseNull {
 			r.Cause = merge.CauseStillNull
 		}
-		if !ok || !equal(was, r.Value) {
+		if !ok || !merge.Equal(was, r.Value, nil) {
 			found.Plan.Removed = append(found.Plan.Removed, r)
 		}
 	}

@@ -15,17 +15,6 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// With returns the object with another value, read at the same place. The error reports why
-// the value is not an object of the API.
-func (o Object) With(value any) (Object, error) {
-	m, ok := value.(map[string]any)
-	if !ok {
-		return o, fmt.Errorf("%s: is %s, not an object", o.Place(), Describe(value))
-	}
-	o.Value, o.packed = m, nil
-	return o, o.Check()
-}
-
 // Unrendered is what an error says of {{ }}.
 const Unrendered = "is a template's, as Helm's charts have them: render it first (helm template CHART | kubectl merge -f -)"
 

@@ -85,12 +85,9 @@ func TestCheck(t *testing.T) {
 			t.Errorf("%s: got %v, want %q in it", tt.text, err, tt.want)
 		}
 	}
-	good := Object{}
-	if got, err := good.With(read(t, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","labels":null}}`)); err != nil || got.Place() != "pod/p" {
-		t.Errorf("%s, %v", got.Place(), err)
-	}
-	if _, err := good.With(nil); err == nil || err.Error() != "the object: is null, not an object" {
-		t.Errorf("got %v", err)
+	good := Object{Value: read(t, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","labels":null}}`)}
+	if err := good.Check(); err != nil || good.Place() != "pod/p" {
+		t.Errorf("%s, %v", good.Place(), err)
 	}
 }
 

@@ -5,7 +5,6 @@ package ownership
 
 import (
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -45,9 +44,7 @@ func Of(obj any) merge.Owners {
 	if len(o.entries) == 0 {
 		return nil
 	}
-	sort.SliceStable(o.entries, func(i, j int) bool {
-		return o.entries[i].owner.Time.After(o.entries[j].owner.Time)
-	})
+	slices.SortStableFunc(o.entries, func(a, b ownerEntry) int { return b.owner.Time.Compare(a.owner.Time) })
 	o.partial = o.partial || o.version != nil && o.version != is["apiVersion"]
 	return o
 }

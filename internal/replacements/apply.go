@@ -51,7 +51,7 @@ type Find func(Selector) ([]any, error)
 // no object. Errors name the replacement, and never contain a value.
 //
 // Rules: https://kubectl.docs.kubernetes.io/references/kustomize/kustomization/replacements/ and kustomize's replacement filter.
-func (r *Rules) Apply(objects []any, find Find) (out []any, idle []string, err error) {
+func (r Rules) Apply(objects []any, find Find) (out []any, idle []string, err error) {
 	var nodes []*kyaml.RNode
 	var at []int // their places in objects
 	var before []string
@@ -66,7 +66,7 @@ func (r *Rules) Apply(objects []any, find Find) (out []any, idle []string, err e
 		nodes, at, before = append(nodes, n), append(at, i), append(before, text)
 	}
 	var spent growth
-	for _, rule := range r.list {
+	for _, rule := range r {
 		without, err := rule.apply(nodes, find, &spent)
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", rule.where, err)
@@ -91,9 +91,9 @@ func (r *Rules) Apply(objects []any, find Find) (out []any, idle []string, err e
 			out[at[i]], err = typed(objects[at[i]], out[at[i]], nameOf(n))
 		}
 		if err != nil {
-			last := len(r.list) - 1
-			_, _, earlier := (&Rules{list: r.list[:last]}).Apply(objects, find)
-			return nil, nil, cmp.Or(earlier, fmt.Errorf("%s: %w", r.list[last].where, err))
+			last := len(r) - 1
+			_, _, earlier := r[:last].Apply(objects, find)
+			return nil, nil, cmp.Or(earlier, fmt.Errorf("%s: %w", r[last].where, err))
 		}
 	}
 	return out, idle, nil

@@ -15,9 +15,7 @@ import (
 )
 
 // Rules holds replacements in the order in which they were read.
-type Rules struct {
-	list []rule
-}
+type Rules []rule
 
 // rule is one replacement and its place.
 type rule struct {
@@ -31,13 +29,13 @@ type rule struct {
 //
 // Unlike kustomize: an unknown key is an error, and select may be a list, of which
 // any may match (both are in kustomize's documentation of replacements).
-func Parse(name string, text []byte, load func(path string) ([]byte, error)) (*Rules, error) {
+func Parse(name string, text []byte, load func(path string) ([]byte, error)) (Rules, error) {
 	p := parser{file: name, load: load}
 	if err := p.read(text); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	same := func(a, b error) bool { return a.Error() == b.Error() } // of one document and the next
-	return &Rules{list: p.rules}, errors.Join(slices.CompactFunc(p.errs, same)...)
+	return p.rules, errors.Join(slices.CompactFunc(p.errs, same)...)
 }
 
 type parser struct {
