@@ -189,7 +189,7 @@ func (o *Object) refuse(rows []drift.Row) (any bool) {
 
 // left returns the reason for which a value is not chosen; "" if it is.
 func (c Choice) left(row drift.Row, o *Object) string {
-	named := slices.ContainsFunc(c.Fields, func(p merge.Path) bool { return p.Leads(row.Path) })
+	named := slices.ContainsFunc(c.Fields, row.Below)
 	switch {
 	case row.Path == nil:
 		return cmp.Or(row.Reason, "not in the cluster")
@@ -274,7 +274,7 @@ func Report(objects []*Object) map[string]any {
 func (c Choice) Unused(objects []*Object) []merge.Path {
 	return slices.DeleteFunc(slices.Clone(c.Fields), func(p merge.Path) bool {
 		return slices.ContainsFunc(objects, func(o *Object) bool {
-			return slices.ContainsFunc(o.Values, func(v *Value) bool { return v.Path != nil && p.Leads(v.Path) })
+			return slices.ContainsFunc(o.Values, func(v *Value) bool { return v.Below(p) })
 		})
 	})
 }
@@ -289,7 +289,7 @@ func Summary(objects []*Object, files int, written, named bool) string {
 		}
 		for _, v := range o.Values {
 			reason := v.Reason
-			if strings.HasPrefix(reason, "has ") { // with all places
+			if strings.HasPrefix(reason, "with") { // with all places
 				reason, _, _ = strings.Cut(reason, ": ")
 			}
 			why[reason]++

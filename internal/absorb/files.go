@@ -61,7 +61,7 @@ func (c Choice) Edits(ctx context.Context, in source.Inputs, objects []*Object) 
 // leave leaves the chosen values that use an anchor, and reports whether there are any.
 func (o *Object) leave(s files.Stated, anchor string) (any bool) {
 	for _, v := range o.Chosen() {
-		if slices.Contains(s.Doc.Anchors(slices.Concat(s.At, v.Path)), anchor) {
+		if slices.Contains(s.Doc.Anchors(slices.Concat(s.At, o.at(s.Value, v))), anchor) {
 			v.Reason = fmt.Sprintf("written with the anchor &%s, which others use with another value: edit it by hand", anchor)
 			any = true
 		}

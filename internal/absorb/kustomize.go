@@ -119,7 +119,7 @@ func (k *kustomization) put(ctx context.Context, v *Value) string {
 			}
 		}
 		if len(names) > 1 {
-			return "has several places in " + k.named + ": edit one of them by hand: " + strings.Join(names, ", ")
+			return "with several places in " + k.named + ": edit one of them by hand: " + strings.Join(names, ", ")
 		}
 		if found != nil {
 			e := k.files[found.file]
@@ -133,7 +133,7 @@ func (k *kustomization) put(ctx context.Context, v *Value) string {
 	if len(tried) == 0 {
 		tried = append([]string{"none of its files sets it alone: write a patch by hand"}, k.Distant...)
 	}
-	return "has no place in " + k.named + ": " + strings.Join(tried, "; ")
+	return "without a place in " + k.named + ": " + strings.Join(tried, "; ")
 }
 
 // prove builds all with a place's text, and finds the values that are set then. It returns the reason if

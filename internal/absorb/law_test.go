@@ -275,7 +275,7 @@ func (l *law) judge(c Choice, o *Object, edited []*files.Edited, read []object.O
 	for _, change := range merge.Diff(read[place].Value, again[place].Value, o.typ) {
 		if !slices.ContainsFunc(o.Values, func(v *Value) bool {
 			p, _ := spelled(read[place].Value, v.Path, v.live)
-			return v.Reason == "" && (p.Leads(change.Path) || change.Path.Leads(p))
+			return v.Reason == "" && (p.Leads(change.Path) || change.Path.Leads(p) || v.Stated != nil && change.Path.Leads(v.Stated))
 		}) {
 			l.Errorf("%s: was not chosen\n%s\nis now\n%s", change.Path, text, now)
 		}

@@ -64,7 +64,7 @@ type seeker struct {
 // places lists where a value may come from or go to, the likely ones first.
 func (k *kustomization) places(v *Value) (found []place) {
 	s := &seeker{Value: v}
-	s.was, _ = merge.Lookup(v.of.Value, v.Path, v.of.typ)
+	s.was, _ = merge.Lookup(v.of.Value, v.of.at(v.of.Value, v), v.of.typ)
 	for _, in := range k.Files {
 		text, all := k.texts[in.Name], []place(nil)
 		switch {
@@ -154,7 +154,7 @@ func (s *seeker) object(doc map[string]any) (any, error) {
 	if !named {
 		s.class = otherPatches
 	}
-	p, _ := spelled(doc, s.Path, s.live)
+	p, _ := spelled(doc, s.of.at(doc, s.Value), s.live)
 	s.missing = len(p) - merge.NewFinder(doc, s.of.typ).Reach(p)
 	is, there := merge.Lookup(doc, p, s.of.typ)
 	out, rest := there && (is == nil || merge.At[string](is, "$patch") != ""), doc

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -13,17 +14,36 @@ import (
 // with returns an object of a file with some values of live. It does not modify obj. The error names
 // the field.
 func (o *Object) with(obj map[string]any, some []*Value) (out map[string]any, err error) {
-	for _, v := range some {
-		if p, live := spelled(obj, v.Path, v.live); v.Order != nil {
-			obj, err = replay(obj, merge.Change{Op: merge.OpOrder, Path: p, NewOrder: v.Order})
-		} else {
-			obj, err = o.set(obj, p, live)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", v.Path, err)
+	paths := object.Each(some, func(v *Value) merge.Path { return o.at(obj, v) })
+	for _, edited := range []bool{true, false} { // of entries with another key first: they are found by their places
+		for i, v := range some {
+			if (v.Stated != nil) != edited {
+				continue
+			}
+			if p, live := spelled(obj, paths[i], v.live); v.Order != nil {
+				obj, err = replay(obj, merge.Change{Op: merge.OpOrder, Path: p, NewOrder: v.Order})
+			} else {
+				obj, err = o.set(obj, p, live)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", v.Path, err)
+			}
 		}
 	}
 	return obj, nil
+}
+
+// at returns the path of a value in obj: with the place of an entry that has another key in live.
+func (o *Object) at(obj map[string]any, v *Value) merge.Path {
+	p := slices.Clone(v.Path)
+	for n, step := range v.Stated {
+		list, _ := merge.Lookup(obj, p[:n], o.typ)
+		entries, _ := list.([]any)
+		if i := merge.EntriesOf(entries, o.typ.At(p[:n])).At(step); i >= 0 && step.String() != p[n].String() {
+			p[n] = merge.Step{Kind: merge.IndexStep, Index: i}
+		}
+	}
+	return p
 }
 
 // set returns obj with a value of live, or without it.

@@ -4,6 +4,7 @@
 package drift
 
 import (
+	"cmp"
 	"fmt"
 	"hash/fnv"
 	"slices"
@@ -43,6 +44,7 @@ type Row struct {
 	Context string // of the cluster, in a report about several; "" in one about one
 	Drift   Kind
 	Path    merge.Path // nil for an object as a whole
+	Stated  merge.Path // where local states it; nil: there, too. Live has another key for an entry on it
 
 	// Wanted is local's value and Live live's, both masked if they are secret.
 	Wanted, Live merge.Opt
@@ -91,8 +93,22 @@ func Of(item *run.Item, manager string) []Row {
 		}
 	}
 	c.appliers = append([]string{manager}, ownership.Annotators(c.owners)...)
+	for _, e := range editedKeys(c.settled, p.Type) {
+		is, _ := merge.Lookup(p.Live, e.live, p.Type)
+		wanted, there := merge.Lookup(p.Result, e.stated, p.Type)
+		if !there {
+			continue
+		}
+		c.edited = append(c.edited, e)
+		for _, ch := range merge.Diff(is, wanted, p.Type.At(e.live)) {
+			ch.Path = slices.Concat(e.live, ch.Path)
+			c.change(ch)
+		}
+	}
 	for _, change := range p.Changes {
-		c.change(change)
+		if !slices.ContainsFunc(c.edited, func(e editedKey) bool { return e.live.Leads(change.Path) || e.stated.Leads(change.Path) }) {
+			c.change(change)
+		}
 	}
 	for _, d := range p.Conflicts {
 		c.add(d.Path, d.Local, d.Live)
@@ -108,10 +124,15 @@ func Of(item *run.Item, manager string) []Row {
 	return c.rows
 }
 
+// Below reports whether the value is at the path, or below it: live's path, or that where local states it.
+func (r Row) Below(p merge.Path) bool {
+	return r.Path != nil && p.Leads(r.Path) || r.Stated != nil && p.Leads(r.Stated)
+}
+
 // detached returns the row without parts of the live object's answer: rows are kept until the
 // report is printed.
 func (r Row) detached() Row {
-	r.Path, r.Wanted, r.Live = r.Path.Detached(), r.Wanted.Detached(), r.Live.Detached()
+	r.Path, r.Stated, r.Wanted, r.Live = r.Path.Detached(), r.Stated.Detached(), r.Wanted.Detached(), r.Live.Detached()
 	if r.Owner != nil {
 		owner := r.Owner.Detached()
 		r.Owner = &owner
@@ -127,7 +148,33 @@ type comparison struct {
 	owners   merge.Owners
 	appliers []string
 	settled  []merge.Disagreement
+	edited   []editedKey
 	rows     []Row
+}
+
+// editedKey is an entry of a list that has another key in live than local states.
+type editedKey struct{ live, stated merge.Path }
+
+// editedKeys returns the entries that disagree in a key. All other disagreements about an entry are
+// about what it has beside its keys.
+func editedKeys(all []merge.Disagreement, typ *merge.Type) (edited []editedKey) {
+	for _, d := range all {
+		n := len(d.Path) - 1
+		if n < 1 || !slices.ContainsFunc(d.Path[n-1].Keys, func(k merge.KeyPart) bool { return k.Name == d.Path[n].Name }) {
+			continue
+		}
+		e := editedKey{live: d.Path[:n], stated: d.Path[:n]}
+		if last := len(edited) - 1; last >= 0 && edited[last].live.String() == e.live.String() {
+			e.stated, edited = edited[last].stated, edited[:last]
+		}
+		keys := map[string]any{d.Path[n].Name: d.Local.Value}
+		for _, k := range e.stated[n-1].Keys {
+			keys[k.Name] = cmp.Or(keys[k.Name], k.Value)
+		}
+		e.stated = e.stated[:n-1].Child(merge.StepOf(typ.At(e.stated[:n-1]), keys, 0))
+		edited = append(edited, e)
+	}
+	return edited
 }
 
 // change reports a change that a merge would revert.
@@ -178,6 +225,11 @@ func (c *comparison) row(p merge.Path, wanted, live merge.Opt) {
 	for _, d := range c.settled {
 		if d.Path.Leads(p) {
 			r.Moved = d.Kind
+		}
+	}
+	for _, e := range c.edited {
+		if e.live.Leads(p) {
+			r.Stated = slices.Concat(e.stated, p[len(e.live):])
 		}
 	}
 	switch {

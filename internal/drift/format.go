@@ -140,8 +140,10 @@ func (r Row) JSON() map[string]any {
 			m[name] = s
 		}
 	}
-	if r.Path != nil {
-		m["path"] = r.Path.String()
+	for name, p := range map[string]merge.Path{"path": r.Path, "stated": r.Stated} {
+		if p != nil {
+			m[name] = p.String()
+		}
 	}
 	for name, o := range map[string]merge.Opt{"wanted": r.Wanted, "live": r.Live} {
 		if o.Set {

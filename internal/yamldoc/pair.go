@@ -8,8 +8,9 @@ import (
 )
 
 // pairs finds for each entry of a list the one in old that it comes from, -1 if it
-// is new: by the keys of a keyed list, else by its value. Where entries of a list
-// without keys have changed, those between two equal ones are paired in order.
+// is new: by the keys of a keyed list, else by its value. Where entries have changed,
+// those between two equal ones are paired in order: of a keyed list those that can be
+// one entry with another key.
 func pairs(old, list []any, t *merge.Type) []int {
 	out := make([]int, len(list))
 	if slices.EqualFunc(old, list, same) {
@@ -18,10 +19,9 @@ func pairs(old, list []any, t *merge.Type) []int {
 		}
 		return out
 	}
-	by := t
-	keyed := t != nil && t.Kind == merge.Keyed
-	if !keyed {
-		by = &merge.Type{Kind: merge.Set}
+	by, may := t, func(a, b any) bool { return merge.Rekeyed(t, a, b) }
+	if t == nil || t.Kind != merge.Keyed {
+		by, may = &merge.Type{Kind: merge.Set}, alikeKinds
 	}
 	taken := make([]bool, len(old))
 	byID := make(map[string][]int, len(old))
@@ -38,14 +38,12 @@ func pairs(old, list []any, t *merge.Type) []int {
 			byID[id] = group[1:]
 		}
 	}
-	if !keyed {
-		pairGaps(old, list, out, taken)
-	}
+	pairGaps(old, list, out, taken, may)
 	return out
 }
 
 // pairGaps pairs what is left between entries that have found each other.
-func pairGaps(old, list []any, out []int, taken []bool) {
+func pairGaps(old, list []any, out []int, taken []bool, may func(any, any) bool) {
 	low := -1
 	for i := 0; i < len(list); {
 		if out[i] >= 0 {
@@ -67,7 +65,7 @@ func pairGaps(old, list []any, out []int, taken []bool) {
 				free = append(free, j)
 			}
 		}
-		pairRun(old, list[run:i], out[run:i], free)
+		pairRun(old, list[run:i], out[run:i], free, may)
 		for _, j := range out[run:i] {
 			if j >= 0 {
 				taken[j] = true
@@ -80,15 +78,15 @@ func pairGaps(old, list []any, out []int, taken []bool) {
 // in common.
 const mostPairs = 1 << 16
 
-// pairRun pairs the entries of one gap, in order: those that have most in common, and, where there are
-// as many on both sides, others in the same place.
-func pairRun(old, list []any, out, free []int) {
+// pairRun pairs the entries of one gap that may be paired, in order: those that have most in common, and,
+// where there are as many on both sides, others in the same place.
+func pairRun(old, list []any, out, free []int, may func(any, any) bool) {
 	n, m := len(list), len(free)
 	switch {
 	case n*m == 0 || n*m > mostPairs:
 		return
 	case n*m == 1: // no other is to be compared with: what is deeply nested is not read at each level
-		if alikeKinds(old[free[0]], list[0]) {
+		if may(old[free[0]], list[0]) {
 			out[0] = free[0]
 		}
 		return
@@ -104,7 +102,7 @@ func pairRun(old, list []any, out, free []int) {
 		best[i] = make([]float64, m+1)
 		for k := m - 1; k >= 0; k-- {
 			best[i][k] = max(best[i+1][k], best[i][k+1])
-			if !alikeKinds(old[free[k]], list[i]) {
+			if !may(old[free[k]], list[i]) {
 				continue
 			}
 			if alike := common(has[k], facts); alike > 0 || n == m && i == k {

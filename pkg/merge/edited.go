@@ -160,6 +160,10 @@ func (e *editing) became(i int, v any) likeness {
 	return unlike
 }
 
+// Rekeyed reports whether an entry of a keyed list can be another one, was, with a key changed: they share a value
+// that has to be unique in the list (Type.Unique), or all that was states, except for one of several keys.
+func Rekeyed(t *Type, was, is any) bool { return likenessOf(t, was, is) > unlike }
+
 func likenessOf(t *Type, was, is any) likeness {
 	switch {
 	case sharesUnique(t, was, is):

@@ -45,7 +45,7 @@ type absorbed struct{ *promises }
 // taken is a value of a report.
 type taken struct {
 	APIVersion, Kind, Name string
-	Path, Reason           string
+	Path, Stated, Reason   string
 	Absorbed               bool
 }
 
@@ -159,6 +159,9 @@ func (a *absorbed) judge(before, after map[string]map[string]any, report []taken
 				a.counts.add("left: "+v.Reason, 1)
 			default:
 				chosen = append(chosen, path)
+				if stated, err := merge.ParsePath(v.Stated); err == nil && v.Stated != "" {
+					chosen = append(chosen, stated)
+				}
 				a.counts.add("values absorbed", 1)
 			}
 		}
