@@ -19,6 +19,9 @@ func (m *merger) leaf(s *cursor, o, l, v Opt) (Opt, bool) {
 		m.because(s, because{v, LiveSide, CauseServer, o, l, v})
 		return v, false
 	}
+	if !m.policy.Literal && !IsScalar(l.Value) {
+		o.Value, l.Value = respelled(s.field, o.Value, v.Value), respelled(s.field, l.Value, v.Value)
+	}
 	if r, changed, ok := m.mergeText(s, o, l, v); ok {
 		return r, changed
 	}
@@ -37,6 +40,36 @@ func (m *merger) leaf(s *cursor, o, l, v Opt) (Opt, bool) {
 		kind = Update
 	}
 	return m.settle(s, Disagreement{Kind: kind, Original: o, Local: l, Live: v, Owner: owner})
+}
+
+// respelled returns a map or list with the scalars that live has in another spelling, such as quantities, as live
+// has them: they are no change. Entries of lists are compared in order, from the start and then from the end.
+func respelled(f Field, v, live any) any {
+	switch is := v.(type) {
+	case map[string]any:
+		stored, _ := live.(map[string]any)
+		out := cloneMap(is)
+		for name, e := range is {
+			out[name] = respelled(f.Type.Field(name), e, stored[name])
+		}
+		return out
+	case []any:
+		stored, _ := live.([]any)
+		out, moved, entry := slices.Clone(is), 0, Field{Type: f.Type.EntryType()}
+		for i, e := range is {
+			if i == len(stored) || i < len(stored) && moved == 0 && !Equal(e, stored[i], entry.Type) {
+				moved = len(stored) - len(is)
+			}
+			if j := i + moved; j >= 0 && j < len(stored) {
+				out[i] = respelled(entry, e, stored[j])
+			}
+		}
+		return out
+	}
+	if v != nil && live != nil && equalOpt(Some(v), Some(live), f) {
+		return live
+	}
+	return v
 }
 
 // kind returns the kind of a disagreement on a value that local states.
