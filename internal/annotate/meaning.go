@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
+	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
 	"github.com/kubectl-merge/kubectl-merge/internal/redact"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
@@ -130,6 +131,8 @@ func (m meaning) givenUp(p merge.Path, local merge.Opt, live any, kept bool) str
 	switch {
 	case local.Set:
 		return "no longer yours until the next merge, which takes it back: " + m.file + " still has it" + m.shownValue(p, local.Value, ": ")
+	case kept && ownership.RewriteOf(merge.At[map[string]any](m.live), apply.ServerManager).Alone(p):
+		return "no longer yours in last-applied; a server-side apply without it removes it from live all the same, as nobody else owns it"
 	case kept:
 		return "no longer yours; live keeps" + cmp.Or(m.shownValue(p, live, " "), " its value")
 	case live != nil:

@@ -247,8 +247,5 @@ func (c *Cluster) Apply(ctx context.Context, t Target, obj any, w Write) (map[st
 	if w.Force {
 		req.Param("force", "true")
 	}
-	if w.For == Merging {
-		w.For = Applying
-	}
 	return c.send(ctx, call{t, "patch", req}, obj, w)
 }

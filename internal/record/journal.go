@@ -113,10 +113,10 @@ func (j *Journal) Begin(item *run.Item, p apply.Planned) (func(stored map[string
 // since returns the object before a write, with what others have changed until it was done: a write that is
 // bound to some values only, or to none, keeps that.
 func (j *Journal) since(p apply.Planned, stored map[string]any) map[string]any {
-	owners := ownership.Of(stored)
+	owners, ours := ownership.Of(stored), []string{j.header.Manager, ownership.AnnotationManager}
 	theirs := slices.DeleteFunc(merge.Diff(p.Final, stored, p.Type), func(c merge.Change) bool {
 		by := ownership.At(owners, c.Path)
-		return len(by) == 0 || slices.ContainsFunc(by, func(o merge.Owner) bool { return o.Manager == j.header.Manager })
+		return len(by) == 0 || slices.ContainsFunc(by, func(o merge.Owner) bool { return slices.Contains(ours, o.Manager) })
 	})
 	if live, err := merge.Replay(p.Live, theirs); err == nil {
 		return merge.At[map[string]any](live)

@@ -8,6 +8,8 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/annotate"
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
+	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
@@ -55,6 +57,10 @@ func (d *Disowning) plan(ctx context.Context, t Target, only bool) (*Disowned, e
 	was := lastapplied.Read(t.Live)
 	if t.Chosen && was.State == lastapplied.None {
 		return h, nil
+	}
+	serverSide := ownership.RewriteOf(t.Live, apply.ServerManager)
+	if i := slices.IndexFunc(d.Fields, serverSide.Alone); i >= 0 { // the annotation does not decide about it
+		return nil, fmt.Errorf("%s: %s: was applied from the server's side, and nobody else owns it, so that the next such apply without it removes it from live: let another manager own it first, or migrate: kubectl merge migrate %s%s --to=client-side", t, d.Fields[i], t, object.In(t.Namespace))
 	}
 	if err := annotate.Usable(was, t.Live); err != nil {
 		return nil, fmt.Errorf("%s: %w", t, err)

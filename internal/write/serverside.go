@@ -16,8 +16,7 @@ import (
 
 // apply sends a server-side apply. After a write of owners, the plan is tried first: that was
 // impossible before.
-func (c *applying) apply(ctx context.Context, r apply.Request) (map[string]any, error) {
-	w := c.Write
+func (c *applying) apply(ctx context.Context, r apply.Request, w cluster.Write) (map[string]any, error) {
 	w.Force = r.Force
 	if c.first != nil && !w.DryRun {
 		trial := w

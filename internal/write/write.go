@@ -279,21 +279,25 @@ func (c *applying) request(ctx context.Context, pinned bool) (map[string]any, er
 		return nil, err
 	}
 	c.last = r
+	w := c.Write
+	if p.Applying != nil && w.For == cluster.Merging {
+		w.For = cluster.Applying // also a trial that is sent in another way
+	}
 	switch {
 	case r.Type == types.ApplyYAMLPatchType:
-		return c.apply(ctx, r)
+		return c.apply(ctx, r, w)
 	case p.Action == apply.Create:
-		return c.API.Create(ctx, c.Target, r.Body, c.Write)
+		return c.API.Create(ctx, c.Target, r.Body, w)
 	}
 	patch := c.API.MergePatch
 	if r.Type == types.JSONPatchType {
 		patch = c.API.JSONPatch
 	}
-	obj, err := patch(ctx, c.Target, r.Body, c.Write)
+	obj, err := patch(ctx, c.Target, r.Body, w)
 	if !cluster.IsUnsupported(err) || c.Prepared != nil {
 		return obj, err
 	}
-	obj, err = c.API.Update(ctx, c.Target, p.Final, c.Write)
+	obj, err = c.API.Update(ctx, c.Target, p.Final, w)
 	if err == nil {
 		c.note("was replaced whole, as its server takes no patches (bound to the version that was merged: nothing of others is lost)")
 	}
