@@ -228,7 +228,7 @@ func (w *weave) merge(triple merge.Triple, alone bool) {
 	policy := w.Policy
 	policy.Literal, policy.ByKey = true, true
 	r := renaming{policy: policy, alone: alone}
-	if w.Original != nil && policy.Both == merge.LeaveConflict {
+	if w.Original != nil && (alone || policy.Both == merge.LeaveConflict) {
 		triple = r.follow(triple, w.t)
 	}
 	if len(w.Rules) > 0 {

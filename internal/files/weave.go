@@ -56,6 +56,9 @@ func (w *weave) mergeText() (woven, error) {
 	}
 	if markers := string(out.marked) != string(out.plain); len(out.left) > 0 && !markers || w.loses(raw, string(out.marked), markers && !w.ofScalars()) {
 		out.left, out.comments = w.plan.Conflicts, nil
+		if slices.ContainsFunc(out.left, func(c merge.Disagreement) bool { return c.Kind == merge.Drift }) {
+			raw.base = "" // lines that dest alone has changed are in conflict, too
+		}
 		out.marked = w.marked(raw, func(marked string) bool { return w.loses(raw, marked, true) })
 		if len(out.left) == 0 {
 			ours, _ := bothViews(string(out.marked))
@@ -163,7 +166,7 @@ func (w weave) linewise(c merge.Disagreement) bool {
 // entries of lists or those of mappings too, or in which a list that the server replaces is one value.
 // That is then the plan.
 func (w *weave) otherwise(merged string, raw texts) bool {
-	if len(w.plan.Conflicts) == 0 || w.Policy.Both != merge.LeaveConflict {
+	if len(w.plan.Conflicts)+len(w.plan.Settled) == 0 {
 		return false
 	}
 	triple := merge.Triple{Local: w.u.docValue(), Original: w.o.docValue(), Live: w.d.docValue()}
