@@ -142,6 +142,19 @@ func (r Run) Surprising(deletions, size int) string {
 	return ""
 }
 
+// Elsewhere returns the namespace of the run's objects if none is in the parent's, the first of several; "" if one is.
+func (r Run) Elsewhere() (first string) {
+	for o := range r.Objects {
+		switch {
+		case o.Namespace == r.Parent.Namespace:
+			return ""
+		case o.Namespace != "" && (first == "" || o.Namespace < first):
+			first = o.Namespace
+		}
+	}
+	return first
+}
+
 // Widened returns why deletions are to be confirmed that only another writer's change of the
 // parent's lists makes possible: of kinds, and in namespaces, that the input does not have; "" if
 // there are none.

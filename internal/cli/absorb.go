@@ -20,9 +20,11 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/drift"
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
 	filemerge "github.com/kubectl-merge/kubectl-merge/internal/files"
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
 	"github.com/kubectl-merge/kubectl-merge/internal/plandoc"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/internal/suggest"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -185,7 +187,7 @@ func (a *absorbing) take(ctx context.Context) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(a.names)) {
 		if !a.names[name] {
-			errs = append(errs, fmt.Errorf("%s: is none of the objects given with -f", name))
+			errs = append(errs, fmt.Errorf("%s: is none of the objects given with -f%s", name, suggest.Hint(name[strings.LastIndex(name, "/")+1:], object.Each(s.Items, func(i *run.Item) string { return i.Target.Name }))))
 		}
 	}
 	notes.unused(r.Planner)

@@ -130,7 +130,7 @@ func (d *differ) run(ctx context.Context, live, merged string) error {
 	case errors.As(err, &code) && code.ExitCode() == 1:
 		d.differs = true
 	case errors.Is(err, exec.ErrNotFound):
-		return fmt.Errorf("KUBECTL_EXTERNAL_DIFF: %s: there is no such program", d.program[0])
+		return fmt.Errorf("KUBECTL_EXTERNAL_DIFF: %s: there is no such program on PATH: install it, or unset the variable", d.program[0])
 	case err != nil:
 		return fmt.Errorf("KUBECTL_EXTERNAL_DIFF: %s: %w: it is to exit with 0 or 1", d.program[0], err)
 	}

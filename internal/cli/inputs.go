@@ -39,7 +39,7 @@ func (c *call) validateInput() error {
 	case !f.given():
 		return c.noInput()
 	case len(f.Files) > 0 && f.Kustomize != "":
-		return errors.New("only one of -f or -k can be specified")
+		return errors.New("only one of -f or -k can be specified: list the files under resources: of the kustomization, or run it twice")
 	case f.Kustomize != "" && f.Recursive:
 		return errors.New("the -k flag can't be used with -f or -R")
 	}

@@ -27,7 +27,7 @@ func lines(err error, secret *redact.Values) (out []string) {
 	for _, one := range leaves(err) {
 		l.add(one)
 	}
-	out = each(l.groups, func(g group) string { return g.text + more(g.objects-1) })
+	out = each(l.groups, group.String)
 	out = append(out, each(l.hindrances, func(h run.Hindrance) string { return h.Summary(l.waiting[h]) })...)
 	if l.cut > 0 {
 		out = append(out, objects(l.cut)+" not written: "+run.ErrInterrupted.Error())
@@ -43,6 +43,12 @@ func lines(err error, secret *redact.Values) (out []string) {
 
 func objects(n int) string { return diff.Count(n, "object was", "objects were") }
 
+// group is a cause, and the objects that it concerns.
+type group struct {
+	text    string // of the first
+	objects []string
+}
+
 // more counts the other objects that share a cause.
 func more(n int) string {
 	if n <= 0 {
@@ -51,10 +57,13 @@ func more(n int) string {
 	return " (and " + diff.Count(n, "more object", "more objects") + ")"
 }
 
-// group is a cause, and the number of objects that it concerns.
-type group struct {
-	text    string // of the first
-	objects int
+// String returns a cause with the other objects that share it: up to three by their names.
+func (g group) String() string {
+	others := g.objects[1:]
+	if n := len(others); n == 0 || n > 3 || others[0] == "" {
+		return g.text + more(n)
+	}
+	return g.text + " (and " + escape.Line(listed(others)) + ")"
 }
 
 // lister groups errors by their cause.
@@ -98,7 +107,11 @@ func (l *lister) group(cause string, err error, object *run.ObjectError) {
 		l.at[cause] = i
 		l.groups = append(l.groups, group{text: errorText(l.secret.Blank(err.Error())) + escape.Line(object.Place())})
 	}
-	l.groups[i].objects++
+	name := ""
+	if object != nil {
+		name = object.Target.String()
+	}
+	l.groups[i].objects = append(l.groups[i].objects, name)
 }
 
 // leaves returns the errors joined in err, also within errors with an exit code.

@@ -165,7 +165,12 @@ func merged(ctx context.Context, r request, in input) (*run.Plan, error) {
 	p.Items = slices.DeleteFunc(p.Items, func(i *run.Item) bool { return !r.shard.Has(i.Target.Namespace) })
 	p.Merge(ctx)
 	if len(p.Items) == all { // of a shard it would not be known
-		r.from.unmatched(p)
+		if l := r.from; l.saved != nil && !l.saved.Empty() {
+			l.unmatched(p, l.saved.Find, "--live", listed(l.live)+": holds none of the objects of the input: all of them count as absent")
+		}
+		if from := p.Planner.Original; from.From == apply.File {
+			r.from.unmatched(p, from.Saved, "--original", r.from.original+": holds none of the objects of the input: what was removed from the input stays")
+		}
 	}
 	r.from.unknown(ctx, p)
 	return p, nil
@@ -206,19 +211,16 @@ func (l *liveSide) read(ctx context.Context) (_ *source.Saved, err error) {
 	return l.saved, nil
 }
 
-// unmatched notes saved objects of which none is in the input, as those of another file. An error of an
+// unmatched notes with a text that none of the saved objects is in the input, as of another file. An error of an
 // object says more.
-func (l *liveSide) unmatched(p *run.Plan) {
-	if l.saved == nil || l.saved.Empty() || p.Err != nil || len(p.Items) == 0 {
-		return
+func (l *liveSide) unmatched(p *run.Plan, find func(object.Object) (*object.Object, error), flag, text string) {
+	found := func(i *run.Item) bool {
+		o, err := find(i.Target.Identity())
+		return i.Err != nil || o != nil || err != nil
 	}
-	for _, i := range p.Items {
-		t := i.Target
-		if o, err := l.saved.At(object.Identity{Group: t.Group, Kind: t.Kind, Namespace: t.Namespace, Name: t.Name}); i.Err != nil || o != nil || err != nil {
-			return
-		}
+	if p.Err == nil && len(p.Items) > 0 && !slices.ContainsFunc(p.Items, found) {
+		l.note(flag, text)
 	}
-	l.note("--live", listed(l.live)+": holds none of the objects of the input: all of them count as absent")
 }
 
 // unknown notes the kinds whose fields are not known offline.

@@ -223,7 +223,7 @@ func (u *undoing) item(t *results, item *run.Item) {
 		if n.Winner == merge.LiveSide && n.Moved != 0 {
 			u.kept = true
 		}
-		word, kind := outcomeOf(n, item.Result.Planned), "note"
+		word, kind := outcomeOf(n, item), "note"
 		if n.Winner == merge.LiveSide {
 			kind = "Warning"
 		} else if u.quiet {
@@ -244,13 +244,16 @@ func (u *undoing) item(t *results, item *run.Item) {
 
 // outcomeOf describes what an undo does about the value of a note; "" if only the server had set it,
 // or only the run.
-func outcomeOf(n diff.Note, p apply.Planned) string {
+func outcomeOf(n diff.Note, item *run.Item) string {
+	p := item.Result.Planned
 	_, there := merge.Lookup(p.Live, n.Path, p.Type)
 	switch {
 	case n.Moved == 0 && (n.Cause != merge.CauseDisplaced || there && n.Owner == nil):
 		return ""
 	case n.Moved == 0:
 		return "is left out: " + n.Excluding() + " excludes it"
+	case slices.ContainsFunc(item.Answers, func(a apply.Answer) bool { return a.Path.String() == n.Path.String() }):
+		return "stays: you left it as it is"
 	case n.Winner == merge.LiveSide:
 		return "stays, as others have set it since"
 	case !n.Local.Set:

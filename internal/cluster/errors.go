@@ -232,7 +232,12 @@ func forbidden(message string) string {
 	if strings.Contains(message, `User "system:anonymous" `) {
 		return short + ": the server does not know your credentials: log in again, or choose a user with --user or --context"
 	}
-	if strings.Contains(message, " cannot ") {
+	switch {
+	case strings.Contains(message, "exceeded quota"):
+		return short + ": have the quota raised, or delete what is not needed"
+	case strings.Contains(message, "because it is being terminated"):
+		return short + ": wait until it is deleted, and create it again, or use another"
+	case strings.Contains(message, " cannot "):
 		if strings.Contains(message, " path ") {
 			return short + ": ask an administrator of the cluster for this permission, which the cluster role system:discovery has"
 		}

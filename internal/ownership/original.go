@@ -51,7 +51,7 @@ func (m *Managers) Look(live map[string]any) {
 		if m.found == nil {
 			m.found = map[string]bool{}
 		}
-		if merge.At[string](entry, "subresource") == "" {
+		if merge.At[string](entry, "subresource") != "status" {
 			m.found[merge.At[string](entry, "manager")] = true
 		}
 	}
