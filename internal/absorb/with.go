@@ -38,8 +38,7 @@ func (o *Object) at(obj map[string]any, v *Value) merge.Path {
 	p := slices.Clone(v.Path)
 	for n, step := range v.Stated {
 		list, _ := merge.Lookup(obj, p[:n], o.typ)
-		entries, _ := list.([]any)
-		if i := merge.EntriesOf(entries, o.typ.At(p[:n])).At(step); i >= 0 && step.String() != p[n].String() {
+		if i := merge.EntriesOf(merge.At[[]any](list), o.typ.At(p[:n])).At(step); i >= 0 && step.String() != p[n].String() {
 			p[n] = merge.Step{Kind: merge.IndexStep, Index: i}
 		}
 	}

@@ -20,7 +20,6 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/drift"
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
 	filemerge "github.com/kubectl-merge/kubectl-merge/internal/files"
-	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
 	"github.com/kubectl-merge/kubectl-merge/internal/plandoc"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
@@ -187,7 +186,9 @@ func (a *absorbing) take(ctx context.Context) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(a.names)) {
 		if !a.names[name] {
-			errs = append(errs, fmt.Errorf("%s: is none of the objects given with -f%s", name, suggest.Hint(name[strings.LastIndex(name, "/")+1:], object.Each(s.Items, func(i *run.Item) string { return i.Target.Name }))))
+			given := each(s.Items, func(i *run.Item) string { return i.Target.Name })
+			hint := suggest.Hint(name[strings.LastIndex(name, "/")+1:], given)
+			errs = append(errs, fmt.Errorf("%s: is none of the objects given with -f%s", name, hint))
 		}
 	}
 	notes.unused(r.Planner)

@@ -143,11 +143,10 @@ func (f *recording) end(ctx context.Context, s *session, err error) error {
 	}
 	doc, bad := plandoc.Parse("the record of this run", f.memory.Text())
 	if bad == nil {
-		manager := s.Write.FieldManager
+		o := options{policy: "live", manager: s.Write.FieldManager, concurrency: s.Concurrency, partial: true}
 		if f.serverSide {
-			manager = apply.DefaultManager // as of any undo: it writes from the client's side
+			o.manager = apply.DefaultManager // as of any undo: it writes from the client's side
 		}
-		o := options{policy: "live", manager: manager, concurrency: s.Concurrency, partial: true}
 		u := undoing{call: &call{env: f.env, options: o, mode: dryNone}, doc: doc, rollback: true}
 		bad = u.run(context.WithoutCancel(ctx)) // an interrupted run is undone, too
 	}

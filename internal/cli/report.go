@@ -45,8 +45,8 @@ func objects(n int) string { return diff.Count(n, "object was", "objects were") 
 
 // group is a cause, and the objects that it concerns.
 type group struct {
-	text    string // of the first
-	objects []string
+	text    string             // of the first
+	objects []*run.ObjectError // nil: not about an object
 }
 
 // more counts the other objects that share a cause.
@@ -60,10 +60,10 @@ func more(n int) string {
 // String returns a cause with the other objects that share it: up to three by their names.
 func (g group) String() string {
 	others := g.objects[1:]
-	if n := len(others); n == 0 || n > 3 || others[0] == "" {
+	if n := len(others); n == 0 || n > 3 || others[0] == nil {
 		return g.text + more(n)
 	}
-	return g.text + " (and " + escape.Line(listed(others)) + ")"
+	return g.text + " (and " + escape.Line(listed(each(others, func(o *run.ObjectError) string { return o.Target.String() }))) + ")"
 }
 
 // lister groups errors by their cause.
@@ -107,11 +107,7 @@ func (l *lister) group(cause string, err error, object *run.ObjectError) {
 		l.at[cause] = i
 		l.groups = append(l.groups, group{text: errorText(l.secret.Blank(err.Error())) + escape.Line(object.Place())})
 	}
-	name := ""
-	if object != nil {
-		name = object.Target.String()
-	}
-	l.groups[i].objects = append(l.groups[i].objects, name)
+	l.groups[i].objects = append(l.groups[i].objects, object)
 }
 
 // leaves returns the errors joined in err, also within errors with an exit code.

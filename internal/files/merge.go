@@ -223,7 +223,7 @@ func (m *merger) three(o, u, d *resource) (weave, error) {
 }
 
 // merge merges the values. Entries of lists that both sides have renamed are followed; alone: those
-// that one side has renamed too. Where no conflict can be left, each name is an entry.
+// that one side has renamed too. Otherwise, where no conflict can be left, each name is an entry.
 func (w *weave) merge(triple merge.Triple, alone bool) {
 	policy := w.Policy
 	policy.Literal, policy.ByKey = true, true

@@ -119,8 +119,8 @@ func (p *Pruner) list(ctx context.Context) (Members, error) {
 		return Members{}, err
 	}
 	p.decider.Parent = p.Parent
-	if where := p.decider.Elsewhere(); where != "" && !p.Parent.Exists() {
-		p.Note(p.Target.String(), "the set is created in the namespace "+p.Target.Namespace+", and the objects are in "+where+": -n or --applyset-namespace gives it another")
+	if !p.Parent.Exists() && p.decider.Elsewhere() != "" {
+		p.Note(p.Target.String(), "the set is created in the namespace "+p.Target.Namespace+", and the objects are in "+p.decider.Elsewhere()+": -n or --applyset-namespace gives it another")
 	}
 	all := p.decider.Superset()
 	where := Where{Kinds: all.Kinds, Namespaces: all.AllNamespaces(), Limit: p.Limit}

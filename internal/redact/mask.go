@@ -1,11 +1,6 @@
 package redact
 
-import (
-	"iter"
-	"maps"
-
-	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
-)
+import "github.com/kubectl-merge/kubectl-merge/pkg/merge"
 
 // What stands in a Secret's place; the words are kubectl diff's
 // (k8s.io/kubectl/pkg/cmd/diff.Masker).
@@ -97,7 +92,7 @@ func (m masking) maps(x, y map[string]any) (map[string]any, map[string]any) {
 		m.known = ValuesOf(append([]any{x, y}, m.sides...)...)
 	}
 	x, y = m.annotations(x, y)
-	for k := range eachKey(x, y) {
+	for _, k := range eachKey(x, y) {
 		whole, below := m.fields.Below(merge.Named(k))
 		whole = whole || k == "literals" && m.generator || k == "patch" && (patchesSecret(x) || patchesSecret(y))
 		if whole || secret && !(Open(k, x[k]) && Open(k, y[k])) || k == "stringData" {
@@ -169,11 +164,17 @@ func veil(v, other any, paired bool, differs string) string {
 	return masked
 }
 
-func eachKey(x, y map[string]any) iter.Seq[string] {
-	both := make(map[string]any, len(x)+len(y))
-	maps.Copy(both, x)
-	maps.Copy(both, y)
-	return maps.Keys(both)
+func eachKey(x, y map[string]any) []string {
+	keys := make([]string, 0, len(x)+len(y))
+	for k := range x {
+		keys = append(keys, k)
+	}
+	for k := range y {
+		if _, ok := x[k]; !ok {
+			keys = append(keys, k)
+		}
+	}
+	return keys
 }
 
 // Place is the place of a value in an object: what is hidden depends on the names around

@@ -133,7 +133,7 @@ func objectID(v any) string {
 // annotations masks the copies of objects in annotations.
 func (m masking) annotations(x, y map[string]any) (map[string]any, map[string]any) {
 	notes, others := annotations(x), annotations(y)
-	for name := range eachKey(notes, others) {
+	for _, name := range eachKey(notes, others) {
 		if Copies(name) {
 			x, y = m.annotation(x, y, copied{name, merge.At[string](notes, name), merge.At[string](others, name)})
 		}

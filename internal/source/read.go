@@ -231,7 +231,10 @@ func (in Inputs) expand(path string) ([]string, error) {
 	}
 	names, err := walk(path, in.Recursive)
 	if err == nil && len(names) == 0 {
-		hint := map[bool]string{false: "; -R reads the folders below it too"}[in.Recursive]
+		hint := ""
+		if !in.Recursive {
+			hint = "; -R reads the folders below it too"
+		}
 		err = fmt.Errorf("folder %s: holds no file to read: recognized file extensions are %v%s", path, extensions, hint)
 	}
 	return names, err

@@ -91,21 +91,23 @@ func pairRun(old, list []any, out, free []int, may func(any, any) bool) {
 		}
 		return
 	}
-	has := make([]map[string]int, m)
-	for k := range has {
-		has[k] = Facts(old[free[k]])
-	}
-	best := make([][]float64, n+1) // what the entries from here on have in common with the old ones from here on
+	has, facts := make([]map[string]int, m), make([]map[string]int, n) // of those that may be paired
+	best := make([][]float64, n+1)                                     // what the entries from here on have in common with the old ones from here on
 	best[n] = make([]float64, m+1)
 	for i := n - 1; i >= 0; i-- {
-		facts := Facts(list[i])
 		best[i] = make([]float64, m+1)
 		for k := m - 1; k >= 0; k-- {
 			best[i][k] = max(best[i+1][k], best[i][k+1])
 			if !may(old[free[k]], list[i]) {
 				continue
 			}
-			if alike := common(has[k], facts); alike > 0 || n == m && i == k {
+			if has[k] == nil {
+				has[k] = Facts(old[free[k]])
+			}
+			if facts[i] == nil {
+				facts[i] = Facts(list[i])
+			}
+			if alike := common(has[k], facts[i]); alike > 0 || n == m && i == k {
 				best[i][k] = max(best[i][k], best[i+1][k+1]+max(alike, 1e-6))
 			}
 		}

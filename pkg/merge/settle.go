@@ -47,10 +47,9 @@ func (m *merger) leaf(s *cursor, o, l, v Opt) (Opt, bool) {
 func respelled(f Field, v, live any) any {
 	switch is := v.(type) {
 	case map[string]any:
-		stored, _ := live.(map[string]any)
-		out := cloneMap(is)
+		out := make(map[string]any, len(is))
 		for name, e := range is {
-			out[name] = respelled(f.Type.Field(name), e, stored[name])
+			out[name] = respelled(f.Type.Field(name), e, At[map[string]any](live)[name])
 		}
 		return out
 	case []any:
