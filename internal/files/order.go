@@ -1,7 +1,6 @@
 package files
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -36,13 +35,9 @@ func orderedFields(result any, source map[string]any, dest any, t *merge.Type) a
 	was, _ := dest.(map[string]any)
 	out := m
 	put := func(k string, now any) {
-		if merge.Identical(now, m[k]) {
-			return
+		if !merge.Identical(now, m[k]) {
+			out = merge.With(out, now, k)
 		}
-		if merge.Identical(out, m) {
-			out = maps.Clone(m)
-		}
-		out[k] = now
 	}
 	for k, v := range source {
 		if !schema.IsDirective(k) {
@@ -99,26 +94,19 @@ func cleared(result, source any, t *merge.Type) any {
 		if !ok {
 			return result
 		}
-		var out map[string]any
+		out := m
 		for k, v := range s {
 			was, there := m[k]
 			if !there || was == nil && v != nil {
 				continue
 			}
-			now := cleared(was, v, t.Field(k).Type)
-			if now != nil && merge.Identical(now, was) {
-				continue
-			}
-			if out == nil {
-				out = maps.Clone(m)
-			}
-			if out[k] = now; now == nil {
-				delete(out, k)
+			if now := cleared(was, v, t.Field(k).Type); now == nil {
+				out = merge.Without(out, k)
+			} else if !merge.Identical(now, was) {
+				out = merge.With(out, now, k)
 			}
 		}
-		if out != nil {
-			return out
-		}
+		return out
 	case []any:
 		return entrywise(result, s, t, func(r, e any) any { return cleared(r, e, t.EntryType()) })
 	}
@@ -131,19 +119,12 @@ func entrywise(result any, source []any, t *merge.Type, becomes func(r, e any) a
 	if !ok || t == nil || t.Kind != merge.Keyed {
 		return result
 	}
-	out, copied := list, false
-	for _, e := range source {
-		for i, r := range list {
-			if len(matching([]any{r}, merge.At[map[string]any](e), t)) == 0 {
-				continue
-			}
-			if now := becomes(r, e); !merge.Identical(now, r) {
-				if !copied {
-					out, copied = slices.Clone(list), true
-				}
-				out[i] = now
+	return merge.Rebuilt(list, func(r any) any {
+		for _, e := range source {
+			if len(matching([]any{r}, merge.At[map[string]any](e), t)) > 0 {
+				r = becomes(r, e)
 			}
 		}
-	}
-	return out
+		return r
+	})
 }
