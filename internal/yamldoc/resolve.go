@@ -17,6 +17,9 @@ var words = map[string]any{
 	"true": true, "True": true, "TRUE": true,
 	"n": false, "N": false, "no": false, "No": false, "NO": false, "off": false, "Off": false, "OFF": false,
 	"false": false, "False": false, "FALSE": false,
+	".nan": math.NaN(), ".NaN": math.NaN(), ".NAN": math.NaN(),
+	".inf": math.Inf(1), ".Inf": math.Inf(1), ".INF": math.Inf(1), "+.inf": math.Inf(1), "+.Inf": math.Inf(1), "+.INF": math.Inf(1),
+	"-.inf": math.Inf(-1), "-.Inf": math.Inf(-1), "-.INF": math.Inf(-1),
 }
 
 var floatForm = regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
@@ -30,24 +33,17 @@ func resolve(s string) any {
 	if s != "" {
 		hint = s[0]
 	}
-	switch {
-	case hint >= '0' && hint <= '9', hint == '+', hint == '-':
-		if v, ok := special(s); ok {
-			return v
-		}
-		return number(s)
-	case hint == '.':
-		if v, ok := special(s); ok {
-			return v
-		}
-		if f, err := strconv.ParseFloat(s, 64); err == nil {
-			return floatText(s, f)
-		}
-		return s
-	}
-	if hint == 0 || strings.IndexByte("yYnNtTfFoO~", hint) >= 0 {
+	if hint == 0 || strings.IndexByte("yYnNtTfFoO~.+-", hint) >= 0 {
 		if v, ok := words[s]; ok {
 			return v
+		}
+	}
+	switch {
+	case hint >= '0' && hint <= '9', hint == '+', hint == '-':
+		return number(s)
+	case hint == '.':
+		if f, err := strconv.ParseFloat(s, 64); err == nil {
+			return floatText(s, f)
 		}
 	}
 	return s
@@ -58,18 +54,6 @@ func resolve(s string) any {
 func IsText(s string) bool {
 	_, ok := resolve(s).(string)
 	return ok
-}
-
-func special(s string) (any, bool) {
-	switch s {
-	case ".nan", ".NaN", ".NAN":
-		return math.NaN(), true
-	case ".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF":
-		return math.Inf(1), true
-	case "-.inf", "-.Inf", "-.INF":
-		return math.Inf(-1), true
-	}
-	return nil, false
 }
 
 // number reads what starts like a number; a date does too, and is text.
