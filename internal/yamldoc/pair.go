@@ -148,14 +148,7 @@ func longest(seq []int) []bool {
 		if v < 0 {
 			continue
 		}
-		lo, hi := 0, len(tails)
-		for lo < hi {
-			if mid := (lo + hi) / 2; seq[tails[mid]] < v {
-				lo = mid + 1
-			} else {
-				hi = mid
-			}
-		}
+		lo, _ := slices.BinarySearchFunc(tails, v, func(i, v int) int { return seq[i] - v })
 		before[i] = -1
 		if lo > 0 {
 			before[i] = tails[lo-1]
