@@ -2,6 +2,7 @@ package redact
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -29,8 +30,8 @@ func envOf(v any) map[string]any {
 }
 
 func hideEnv(v any, others map[string]any, differs string) any {
-	list, _ := v.([]any)
-	var out []any
+	list, isList := v.([]any)
+	out := list
 	for i, e := range list {
 		m, _ := e.(map[string]any)
 		name, _ := m["name"].(string)
@@ -39,7 +40,7 @@ func hideEnv(v any, others map[string]any, differs string) any {
 			out = replaced(out, list, i, merge.With(m, veil(value, other, paired, differs), "value"))
 		}
 	}
-	if out == nil {
+	if !isList {
 		return v
 	}
 	return out
@@ -53,7 +54,7 @@ func (m masking) lists(k, l []any) ([]any, []any) {
 			places[id] = i
 		}
 	}
-	var outK, outL []any
+	outK, outL := k, l
 	done := make([]bool, len(l))
 	for i, e := range k {
 		j, ok := places[objectID(e)]
@@ -75,7 +76,7 @@ func (m masking) lists(k, l []any) ([]any, []any) {
 			outL = replaced(outL, l, j, w)
 		}
 	}
-	return pick(outK, k), pick(outL, l)
+	return outK, outL
 }
 
 // entry masks an entry of a list. A rule can name it only by its values.
@@ -101,33 +102,25 @@ func veilOr(v, other any, differs string) any {
 	return veil(v, other, other != nil, differs)
 }
 
+// replaced puts a value into out, which is in until one differs.
 func replaced(out, in []any, i int, v any) []any {
 	if merge.Identical(in[i], v) {
 		return out
 	}
-	if out == nil {
-		out = append([]any(nil), in...)
+	if &out[0] == &in[0] {
+		out = slices.Clone(in)
 	}
 	out[i] = v
 	return out
 }
 
-func pick(out, in []any) []any {
-	if out != nil {
-		return out
-	}
-	return in
-}
-
 // objectID returns the identity of an object; "" for what is not an object with a kind.
 func objectID(v any) string {
-	m, _ := v.(map[string]any)
-	kind, _ := m["kind"].(string)
+	kind := merge.At[string](v, "kind")
 	if kind == "" {
 		return ""
 	}
-	meta, _ := m["metadata"].(map[string]any)
-	return kind + "\x00" + merge.At[string](meta, "namespace") + "\x00" + merge.At[string](meta, "name")
+	return kind + "\x00" + merge.At[string](v, "metadata", "namespace") + "\x00" + merge.At[string](v, "metadata", "name")
 }
 
 // annotations masks the copies of objects in annotations.
@@ -152,14 +145,8 @@ func (m masking) annotation(x, y map[string]any, c copied) (map[string]any, map[
 	v, okA := decoded(c.a)
 	w, okB := decoded(c.b)
 	v, w = m.mask(v, w)
-	return withText(x, c.name, textOf(v, okA, maskedIf(c.a, c.b, maskedBefore))), withText(y, c.name, textOf(w, okB, maskedIf(c.b, c.a, maskedAfter)))
-}
-
-func maskedIf(text, other, differs string) string {
-	if other != "" && text != other {
-		return differs
-	}
-	return masked
+	whole, wholeB := veil(c.a, c.b, c.b != "", maskedBefore), veil(c.b, c.a, c.a != "", maskedAfter)
+	return withText(x, c.name, textOf(v, okA, whole)), withText(y, c.name, textOf(w, okB, wholeB))
 }
 
 // decoded reads an annotation; ok is false for one that is not a JSON object.
