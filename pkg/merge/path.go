@@ -167,25 +167,15 @@ func plainWord(s string, value bool) bool {
 // ReadJSON returns are parts of the whole text that was read, and each keeps that in
 // memory. v is not modified; a value that is not JSON is returned as it is.
 func Detached(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		m := make(map[string]any, len(v))
-		for name, e := range v {
-			m[strings.Clone(name)] = Detached(e)
-		}
-		return m
-	case []any:
-		l := make([]any, len(v))
-		for i, e := range v {
-			l[i] = Detached(e)
-		}
-		return l
-	case string:
-		return strings.Clone(v)
-	case json.Number:
-		return json.Number(strings.Clone(string(v)))
+	text, err := WriteJSON(v, false)
+	if err != nil {
+		return v
 	}
-	return v
+	own, err := ReadJSON(text)
+	if err != nil {
+		return v
+	}
+	return own
 }
 
 // Detached copies the value as the function Detached does; one that is not set stays so.
