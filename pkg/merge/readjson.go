@@ -15,7 +15,9 @@ import (
 // white space after the value is an error. The value's texts share one copy of data.
 func ReadJSON(data []byte) (any, error) {
 	p := jsonParser{scanner: scanner{text: string(data)}}
-	if v, ok := p.document(); ok {
+	p.blank()
+	v, ok := p.parseValue(0)
+	if p.blank(); ok && p.at == len(p.text) {
 		return v, nil
 	}
 	return readJSONSlowly(data)
@@ -48,16 +50,6 @@ type jsonParser struct {
 
 // parserDepth is the nesting depth from which a text is left to the library.
 const parserDepth = 500
-
-func (p *jsonParser) document() (any, bool) {
-	p.blank()
-	v, ok := p.parseValue(0)
-	if !ok {
-		return nil, false
-	}
-	p.blank()
-	return v, p.at == len(p.text)
-}
 
 func (p *jsonParser) blank() {
 	for p.at < len(p.text) {
