@@ -62,51 +62,30 @@ func (p *pairing) inLocalOrder(merged, stays []Opt) []place {
 // that it precedes in local, and last (or first) where it precedes none.
 func (p *pairing) inLiveOrder(merged, stays []Opt, prepend bool) []place {
 	localOf := p.localOf()
-	before := map[int][]int{} // new entries of local, by the entry of local they precede
-	var rest, waiting []int
+	before := map[int][]place{} // new entries of local, by the entry of local they precede
+	var waiting []place
 	for i := range merged {
 		switch {
 		case !merged[i].Set:
 		case p.live[i] < 0:
-			waiting = append(waiting, i)
-		default:
-			if len(waiting) > 0 {
-				before[i], waiting = waiting, nil
-			}
+			waiting = append(waiting, place{local: true, i: i})
+		case len(waiting) > 0 && !prepend:
+			before[i], waiting = waiting, nil
 		}
 	}
-	rest = waiting
 	order := make([]place, 0, len(merged)+len(stays))
-	add := func(list []int) {
-		for _, i := range list {
-			order = append(order, place{local: true, i: i})
-		}
-	}
 	if prepend {
-		for i := range merged {
-			if merged[i].Set && p.live[i] < 0 {
-				add([]int{i})
-			}
-		}
+		order, waiting = append(order, waiting...), nil
 	}
 	for j := range p.v.ids {
-		i := localOf[j]
-		switch {
-		case i < 0:
-			if stays[j].Set {
-				order = append(order, place{i: j})
-			}
-		case merged[i].Set:
-			if !prepend {
-				add(before[i])
-			}
-			order = append(order, place{local: true, i: i})
+		switch i := localOf[j]; {
+		case i < 0 && stays[j].Set:
+			order = append(order, place{i: j})
+		case i >= 0 && merged[i].Set:
+			order = append(append(order, before[i]...), place{local: true, i: i})
 		}
 	}
-	if !prepend {
-		add(rest)
-	}
-	return order
+	return append(order, waiting...)
 }
 
 // localOf returns, for each entry of live, its partner in local, or -1.
