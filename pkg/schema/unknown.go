@@ -1,8 +1,6 @@
 package schema
 
 import (
-	"cmp"
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -102,12 +100,11 @@ func EntrySteps(t *merge.Type, list []any) []merge.Step {
 	out := make([]merge.Step, len(list))
 	seen := map[string]int{}
 	for i, e := range list {
-		if keys, ok := keysOf(t, e); ok {
-			out[i] = merge.Step{Kind: merge.KeyStep, Keys: keys}
-		} else if t != nil && t.Kind == merge.Set {
-			out[i] = merge.Step{Kind: merge.ValueStep, Value: e}
-		} else {
-			out[i] = merge.Step{Kind: merge.IndexStep, Index: i}
+		out[i] = merge.Step{Kind: merge.IndexStep, Index: i}
+		if _, isMap := e.(map[string]any); t != nil && (t.Kind == merge.Set || t.Kind == merge.Keyed && isMap) {
+			if s := merge.StepOf(t, e, 0); !slices.ContainsFunc(s.Keys, noScalar) {
+				out[i] = s
+			}
 		}
 		id := out[i].String()
 		if seen[id]++; seen[id] > 1 {
@@ -117,24 +114,8 @@ func EntrySteps(t *merge.Type, list []any) []merge.Step {
 	return out
 }
 
-// keysOf reads an entry's keys; ok is false where there are none, or none that
-// a path could distinguish.
-func keysOf(t *merge.Type, e any) (keys []merge.KeyPart, ok bool) {
-	m, isMap := e.(map[string]any)
-	if t == nil || t.Kind != merge.Keyed || !isMap {
-		return nil, false
-	}
-	for _, k := range t.Keys {
-		v := cmp.Or(m[k.Name], k.Default)
-		switch v.(type) {
-		case nil, string, bool, json.Number:
-		default:
-			return nil, false
-		}
-		keys = append(keys, merge.KeyPart{Name: k.Name, Value: v, Default: v != nil && v == k.Default})
-	}
-	return keys, true
-}
+// noScalar reports whether the key has a value that a path could not distinguish.
+func noScalar(k merge.KeyPart) bool { return !merge.IsScalar(k.Value) }
 
 // FieldAt returns what t states about the value at a path; ok is false where t
 // does not declare it. The empty path is the object itself.
