@@ -122,25 +122,17 @@ func noScalar(k merge.KeyPart) bool { return !merge.IsScalar(k.Value) }
 func FieldAt(t *merge.Type, p merge.Path) (f merge.Field, ok bool) {
 	f = merge.Field{Type: t}
 	for _, s := range p {
-		switch {
-		case f.Type == nil || f.Type.Kind == merge.Unknown:
+		switch t := f.Type; {
+		case t == nil || t.Kind == merge.Unknown:
 			return merge.Field{}, true
-		case isList(f.Type):
-			if s.Kind == merge.FieldStep {
-				return merge.Field{}, false
-			}
-			f = merge.Field{Type: f.Type.Elem}
-		case s.Kind != merge.FieldStep:
+		case t.Kind == merge.Scalar || isList(t) == (s.Kind == merge.FieldStep):
 			return merge.Field{}, false
-		case f.Type.Kind == merge.Map:
-			f = merge.Field{Type: f.Type.Elem}
-		case f.Type.Kind == merge.Object:
-			open := f.Type.Open
-			if f, ok = f.Type.Fields[s.Name]; !ok && !open {
-				return merge.Field{}, false
-			}
+		case t.Kind != merge.Object:
+			f = merge.Field{Type: t.Elem}
 		default:
-			return merge.Field{}, false
+			if f, ok = t.Fields[s.Name]; !ok && !t.Open {
+				return merge.Field{}, false
+			}
 		}
 	}
 	return f, true
