@@ -29,25 +29,26 @@ func (c completer) completeValue(v any, t *Type) any {
 // fields. This is the order of the server's functions, from the outside in.
 func (c completer) completeObject(stated map[string]any, t *Type) map[string]any {
 	now := c.byRules(stated, t, func(*Default) bool { return true })
-	filled := now
+	filled := edited{fields: now}
 	for name, f := range t.Fields {
 		if e := now[name]; f.Type != nil {
 			if n := c.field(e, f); !shared(n, e) {
-				filled = c.set(filled, now, name, n)
+				filled.put(name, Some(n))
 			}
 		}
 	}
-	return filled
+	return filled.fields
 }
 
 // byRules fills the fixed defaults and the rules of a type in, those that may matter.
 func (c completer) byRules(stated map[string]any, t *Type, matters func(*Default) bool) map[string]any {
-	now := stated
+	fixed := edited{fields: stated}
 	for name, f := range t.Fields {
 		if v, there := stated[name]; f.Default != nil && (!there || f.unset(v)) {
-			now = c.set(now, stated, name, f.Default)
+			fixed.put(name, Some(f.Default))
 		}
 	}
+	now := fixed.fields
 	for i := range t.Defaults {
 		if d := &t.Defaults[i]; (bool(c) || !d.Admission) && matters(d) && d.met(t, stated, now) {
 			now = d.put(now, now, t, d.Path).(map[string]any)
@@ -65,15 +66,6 @@ func (c completer) field(e any, f Field) any {
 		return n
 	}
 	return nil
-}
-
-// set sets a field of m, in a copy where m is still was, the original map.
-func (c completer) set(m, was map[string]any, name string, v any) map[string]any {
-	if shared(m, was) {
-		m = cloneMap(m)
-	}
-	m[name] = v
-	return m
 }
 
 func (d *Default) met(t *Type, stated, now map[string]any) bool {
