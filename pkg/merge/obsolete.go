@@ -81,27 +81,20 @@ func (m *merger) restored(s *cursor, r any) bool {
 func (m *merger) obsoleteEntries(s *cursor, at obsoleteAt, local any, list []any) (Opt, bool) {
 	t := s.field.Type
 	entries, _ := local.([]any)
-	out := list
-	for i, e := range list {
+	out := Rebuilt(list, func(e any) any {
 		r, isMap := e.(map[string]any)
 		if !isMap {
-			continue
+			return e
 		}
-		var l map[string]any
-		if j := EntryAt(entries, StepOf(t, e, 0), t); j >= 0 {
-			l, _ = entries[j].(map[string]any)
-		}
+		l := At[map[string]any](pick(entries, EntryAt(entries, StepOf(t, e, 0), t)).Value)
 		c := m.below(s, hop{list: t, entry: e})
+		defer m.leave()
+		next := edited{fields: r}
 		if now, changed := m.obsoleteIn(c, at, l, r); changed {
-			next := edited{fields: r}
 			next.put(at.path[0], now)
-			if shared(out, list) {
-				out = slices.Clone(list)
-			}
-			out[i] = next.fields
 		}
-		m.leave()
-	}
+		return next.fields
+	})
 	return Some(out), !shared(out, list)
 }
 
