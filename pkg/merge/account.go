@@ -25,7 +25,7 @@ func Account(t Triple, wanted any, a Accounting) Plan {
 	m := newMerger(t, a.Type, a.Policy, a.Explain)
 	m.sides[ofWanted] = root(func() any { return wanted })
 	root := cursor{field: Field{Type: a.Type}}
-	sides := four{o: Some(t.Original), l: presence(t.Local), v: Some(t.Live), want: Some(wanted)}
+	sides := four{o: Some(t.Original), l: some(t.Local), v: Some(t.Live), want: Some(wanted)}
 	result, changed := m.account(&root, sides, CauseReplaced)
 	return m.planned(t.Live, result.Value, changed, a.Type)
 }
@@ -37,7 +37,7 @@ type four struct{ o, l, v, want Opt }
 // returns live's own value and false where nothing changes.
 func (m *merger) account(s *cursor, x four, alone Cause) (Opt, bool) {
 	raw := x.v
-	x.o, x.v = denull(x.o), denull(x.v)
+	x.o, x.v = some(x.o.Value), some(x.v.Value)
 	switch {
 	case x.l.Set && m.unstored(s):
 		m.because(s, because{x.v, LiveSide, CauseUnstored, x.o, x.l, x.v})

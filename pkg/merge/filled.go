@@ -66,7 +66,7 @@ func (m *merger) localWins() any {
 	t := m.triple
 	t.Owners, t.Appliers = nil, nil
 	plain := &merger{triple: t, typ: m.typ, blanked: t.Blanked, policy: Policies[0], local: true}
-	result, _ := plain.mergeValue(&cursor{field: Field{Type: m.typ}}, Some(t.Original), presence(t.Local), Some(t.Live))
+	result, _ := plain.mergeValue(&cursor{field: Field{Type: m.typ}}, Some(t.Original), some(t.Local), Some(t.Live))
 	return result.Value
 }
 
@@ -169,7 +169,7 @@ func between(f Field, a, completed, v Opt) bool {
 		if len(vv) == 0 && len(cm) > 0 && !aok {
 			return false // a server that does not know a default fills in nothing, not an empty object
 		}
-		return cok && (aok || !denull(a).Set) && betweenMaps(f.Type, am, cm, vv)
+		return cok && (aok || a.Value == nil) && betweenMaps(f.Type, am, cm, vv)
 	case []any:
 		al, aok := a.Value.([]any)
 		cl, cok := completed.Value.([]any)

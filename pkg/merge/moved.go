@@ -114,7 +114,7 @@ func (m *merger) movedInside(s *cursor, o, v Opt) (bool, *Owner) {
 		}
 		for _, name := range sortedKeys(vv) {
 			c := s.to(hop{name: name})
-			if moved, owner := m.movedInside(&c, denull(key(om, name)), denull(Some(vv[name]))); moved {
+			if moved, owner := m.movedInside(&c, some(om[name]), some(vv[name])); moved {
 				return true, owner
 			}
 		}

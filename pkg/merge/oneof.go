@@ -204,9 +204,6 @@ func (m *merger) excluded(s *cursor, name string, x objects) (excluded, held boo
 	return false, false
 }
 
-// some returns a value as an Opt in which null means absence.
-func some(v any) Opt { return Opt{Value: v, Set: v != nil} }
-
 // members holds the outcome for the members of a set that exclude each other (Type.Exclusive).
 type members struct {
 	stays   map[int]Opt // entries of live that one of local's excludes

@@ -2,7 +2,7 @@ package merge
 
 // gone settles a null in local. The whole value is removed, whichever manager set it.
 func (m *merger) gone(s *cursor, o, l, raw Opt) (Opt, bool) {
-	v := denull(raw)
+	v := some(raw.Value)
 	if !v.Set {
 		m.because(s, because{Opt{}, LocalSide, CauseNull, o, l, v})
 		return m.absentOr(raw, v)

@@ -101,7 +101,7 @@ func (m *merger) choice(s *cursor, k DisagreementKind) Choice {
 
 // settle lets rule and policy decide a disagreement on one value.
 func (m *merger) settle(s *cursor, d Disagreement) (Opt, bool) {
-	return m.settleAs(s, d, denull(d.Local))
+	return m.settleAs(s, d, some(d.Local.Value))
 }
 
 // settleAs is settle where a winning local value is written as won, for example without its nulls.
@@ -260,7 +260,7 @@ func (m *merger) liveOnly(s *cursor, v Opt) {
 	if mv, ok := v.Value.(map[string]any); ok && len(mv) > 0 && !(t != nil && t.Atomic) {
 		for _, name := range sortedKeys(mv) {
 			c := m.below(s, hop{name: name})
-			m.liveOnly(c, denull(Some(mv[name])))
+			m.liveOnly(c, some(mv[name]))
 			m.leave()
 		}
 		return

@@ -16,7 +16,7 @@ import (
 func Three(t Triple, typ *Type, policy Policy, explain bool) Plan {
 	m := newMerger(t, typ, policy, explain)
 	root := cursor{field: Field{Type: typ}}
-	result, changed := m.mergeValue(&root, Some(t.Original), presence(t.Local), Some(t.Live))
+	result, changed := m.mergeValue(&root, Some(t.Original), some(t.Local), Some(t.Live))
 	return m.planned(t.Live, result.Value, changed, typ)
 }
 
@@ -43,9 +43,6 @@ func (m *merger) planned(live, result any, changed bool, typ *Type) Plan {
 	m.sortTold()
 	return m.plan
 }
-
-// presence treats a nil local as absent: it is no request to remove the object.
-func presence(local any) Opt { return Opt{Value: local, Set: local != nil} }
 
 type merger struct {
 	triple   Triple
@@ -160,7 +157,7 @@ func (m *merger) below(s *cursor, here hop) *cursor {
 // changes.
 func (m *merger) mergeValue(s *cursor, o, l, v Opt) (Opt, bool) {
 	raw, was := v, o
-	o, v = denull(o), denull(v)
+	o, v = some(o.Value), some(v.Value)
 	if s.field.Allocated && !m.blanked && isZero(o.Value, s.field.Type) {
 		o = Opt{} // original left it to the server then, and it never was the applier's
 	}

@@ -72,7 +72,7 @@ func equalScalars(a, b any, typ *Type) bool {
 
 // equalOpt compares two values of one field, either of which may be absent.
 func equalOpt(a, b Opt, f Field) bool {
-	a, b = denull(a), denull(b)
+	a, b = some(a.Value), some(b.Value)
 	switch {
 	case a.Set && b.Set:
 		return Equal(a.Value, b.Value, f.Type) ||
@@ -163,13 +163,9 @@ func number(s string) (*big.Rat, bool) {
 	return new(big.Rat).SetString(s)
 }
 
-// denull makes null in original or live count as absent.
-func denull(o Opt) Opt {
-	if o.Value == nil {
-		return Opt{}
-	}
-	return o
-}
+// some returns a value as an Opt in which null means absence: in original and live, and as a whole
+// local, which is no request to remove the object.
+func some(v any) Opt { return Opt{Value: v, Set: v != nil} }
 
 // stripNulls removes the nulls from a value that is about to be added, except inside atomic
 // values, where null is data. It also removes them there where the type is compiled in, as
