@@ -56,7 +56,8 @@ func (t *table) named(name string) (*merge.Type, bool) {
 func (t *table) find(name string) (string, bool) {
 	t.once.Do(t.index)
 	i, ok := slices.BinarySearchFunc(t.starts, name, func(at int32, name string) int {
-		return strings.Compare(nameOf(t.text[at:]), name)
+		text := t.text[at:]
+		return strings.Compare(text[:strings.IndexAny(text, " \n")], name)
 	})
 	if !ok {
 		return "", false
@@ -82,16 +83,6 @@ func (t *table) index() {
 		at += next + len(typeMark)
 		t.starts = append(t.starts, int32(at))
 	}
-}
-
-// nameOf returns the first word.
-func nameOf(text string) string {
-	for i := range len(text) {
-		if text[i] == ' ' || text[i] == '\n' {
-			return text[:i]
-		}
-	}
-	return text
 }
 
 // shape returns the type that a shape stands for. The caller holds the lock, so that no
