@@ -134,7 +134,8 @@ func appendRules(ctx context.Context, file string, rules []any) error {
 	if now != "" {
 		now = strings.TrimSuffix(now, "\n") + "\n---\n"
 	}
-	if err := filemerge.Replace(file, was, []byte(now+string(text))); err != nil {
+	edited := &filemerge.Edited{Name: file, Old: was, Now: []byte(now + string(text))}
+	if err := filemerge.ReplaceAll([]*filemerge.Edited{edited}); err != nil {
 		return fmt.Errorf("the answers cannot be saved: %w", err)
 	}
 	return nil

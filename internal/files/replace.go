@@ -11,23 +11,6 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 )
 
-// Replace replaces the content of one file atomically, as Write does: after a crash there
-// is the old file or the new one, a link stays a link, and a file that has changed since it
-// was read is an error. was is the text as read; nil creates a file.
-func Replace(name string, was, text []byte) error {
-	dest, c := &Set{Name: name}, Changed{Name: filepath.Base(name), Text: text}
-	if was == nil {
-		dest.Name, dest.Folder = filepath.Dir(name), true
-		return Write(dest, []Changed{c})
-	}
-	info, err := os.Stat(name)
-	if err != nil {
-		return source.Plain(err)
-	}
-	c.File = &File{Name: c.Name, Path: name, Mode: info.Mode().Perm(), raw: was}
-	return Write(dest, []Changed{c})
-}
-
 // ReplaceAll replaces the content of edited files, and creates those that were not there (a nil Old):
 // all or, if one cannot be written, none; see Write.
 func ReplaceAll(all []*Edited) error { return replaceAll(all, (*writer).commit) }
