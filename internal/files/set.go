@@ -153,34 +153,10 @@ func (s *Set) readBelow(ctx context.Context, name, path string) error {
 	switch {
 	case isYAML(path) && why != "":
 		return fmt.Errorf("%s: %s", path, why)
-	case isYAML(path):
+	case isYAML(path), s.keeps == Everything && why == "":
 		return s.read(ctx, name, path)
-	case s.keeps == Everything && why == "":
-		return s.readOther(ctx, name, path)
 	}
 	return nil
-}
-
-// readOther reads a file that is not YAML, as it is.
-func (s *Set) readOther(ctx context.Context, name, path string) error {
-	text, mode, err := load(ctx, path)
-	if err == nil {
-		s.texts = append(s.texts, &File{Name: name, Path: path, Mode: mode, raw: text})
-	}
-	return err
-}
-
-// load reads a file and its permissions.
-func load(ctx context.Context, path string) ([]byte, fs.FileMode, error) {
-	text, err := source.ReadNamed(ctx, path)
-	if err != nil {
-		return nil, 0, err
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, 0, source.Plain(err)
-	}
-	return text, info.Mode().Perm(), nil
 }
 
 func isYAML(path string) bool {
@@ -191,10 +167,20 @@ func isYAML(path string) bool {
 	return false
 }
 
+// read reads a file. One of a folder that is not named as YAML is kept as it is.
 func (s *Set) read(ctx context.Context, name, path string) error {
-	text, mode, err := load(ctx, path)
+	text, err := source.ReadNamed(ctx, path)
 	if err != nil {
 		return err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return source.Plain(err)
+	}
+	mode := info.Mode().Perm()
+	if s.Folder && !isYAML(path) {
+		s.texts = append(s.texts, &File{Name: name, Path: path, Mode: mode, raw: text})
+		return nil
 	}
 	return s.add(name, path, mode, text)
 }
