@@ -255,10 +255,13 @@ func (ed *editor) unshare(n *node) {
 // value it is through an alias: a change of the value concerns all who use them.
 func (d *Document) Anchors(p merge.Path) []string {
 	var names []string
-	n := d.root
-	for i := 0; n != nil; i++ {
-		for name := n.anchor(); ; name = n.anchor() {
-			if name != "" {
+	nodes := []*node{d.root}
+	for _, e := range along(d.root, p, nil) {
+		nodes = append(nodes, e.value)
+	}
+	for i, n := range nodes {
+		for n != nil {
+			if name := n.anchor(); name != "" {
 				names = append(names, name)
 			}
 			if n.kind != aliasNode {
@@ -266,19 +269,11 @@ func (d *Document) Anchors(p merge.Path) []string {
 			}
 			n = n.target
 		}
-		if i == len(p) {
-			break
-		}
-		for k := range n.entries {
+		for k := 0; n != nil && i < len(p) && k < len(n.entries); k++ {
 			if e := &n.entries[k]; e.merge && e.value.kind == aliasNode {
 				names = append(names, e.value.target.anchor())
 			}
 		}
-		e, _ := find(n, p[i], nil)
-		if e == nil {
-			break
-		}
-		n = e.value
 	}
 	return names
 }

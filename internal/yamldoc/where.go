@@ -59,15 +59,9 @@ func (d *Document) lineOf(n *node, p merge.Path) int {
 		return d.Line()
 	}
 	at := n.start
-	for _, s := range p {
-		e, _ := find(n.follow(), s, nil)
-		if e == nil {
-			break
-		}
-		if n = e.value; s.Kind == merge.FieldStep {
+	for i, e := range along(n, p, nil) {
+		if at = e.value.start; p[i].Kind == merge.FieldStep {
 			at = e.start
-		} else {
-			at = n.start
 		}
 	}
 	return d.file.lineAt(at)
@@ -91,21 +85,14 @@ func beginning(n *node, from, to int) *node {
 // Span are the lines of a value and of the entry that it stands in, as offsets in the
 // document's text; ok is false where there is none.
 func (d *Document) Span(p merge.Path, t *merge.Type) (from, to int, ok bool) {
-	if d.root == nil {
+	way := along(d.root, p, t)
+	switch {
+	case d.root == nil || len(way) < len(p):
 		return 0, 0, false
-	}
-	var at *entry
-	n, s := d.root, text(d.file.src)
-	for _, step := range p {
-		e, inner := find(n.follow(), step, t)
-		if e == nil {
-			return 0, 0, false
-		}
-		n, at, t = e.value, e, inner
-	}
-	if at == nil {
+	case len(way) == 0:
 		return 0, len(d.Text()), true
 	}
+	s, at := text(d.file.src), way[len(way)-1]
 	return max(s.lineStart(at.start)-d.from, 0), s.lineNext(s.end(at)) - d.from, true
 }
 
@@ -133,15 +120,23 @@ func (d *Document) PathAt(at int, t *merge.Type) (p merge.Path) {
 	return p
 }
 
-// find takes one step down.
-func find(n *node, s merge.Step, t *merge.Type) (*entry, *merge.Type) {
-	switch {
-	case n.kind == mapNode && s.Kind == merge.FieldStep:
-		return n.child(s.Name), t.Field(s.Name).Type
-	case n.kind == seqNode:
-		if i := merge.EntryAt(merge.At[[]any](n.value), s, t); i >= 0 {
-			return &n.entries[i], t.EntryType()
+// along are the entries on the way to a path, as far as there are any.
+func along(n *node, p merge.Path, t *merge.Type) (way []*entry) {
+	for _, s := range p {
+		var e *entry
+		switch n = n.follow(); {
+		case n == nil:
+		case n.kind == mapNode && s.Kind == merge.FieldStep:
+			e, t = n.child(s.Name), t.Field(s.Name).Type
+		case n.kind == seqNode:
+			if i := merge.EntryAt(merge.At[[]any](n.value), s, t); i >= 0 {
+				e, t = &n.entries[i], t.EntryType()
+			}
 		}
+		if e == nil {
+			break
+		}
+		way, n = append(way, e), e.value
 	}
-	return nil, nil
+	return way
 }
