@@ -257,33 +257,10 @@ func holds(b merge.Because, typed merge.Path) bool {
 // within reports whether p is at or below the path that a user typed: keys may be left out,
 // and any of several repeated entries matches.
 func within(p, typed merge.Path) bool {
-	if len(typed) > len(p) {
-		return false
-	}
-	for i, s := range typed {
-		if p[i].Kind != s.Kind || s.Nth > 1 && s.Nth != p[i].Nth {
-			return false
-		}
-		switch s.Kind {
-		case merge.FieldStep:
-			if p[i].Name != s.Name {
-				return false
-			}
-		case merge.IndexStep:
-			if p[i].Index != s.Index {
-				return false
-			}
-		case merge.ValueStep:
-			if !typedAs(s.Value, p[i].Value) {
-				return false
-			}
-		default:
-			if !keysWithin(p[i].Keys, s.Keys) {
-				return false
-			}
-		}
-	}
-	return true
+	return len(typed) <= len(p) && slices.EqualFunc(p[:len(typed)], typed, func(s, typed merge.Step) bool {
+		return s.Kind == typed.Kind && s.Name == typed.Name && s.Index == typed.Index && (typed.Nth < 2 || typed.Nth == s.Nth) &&
+			(s.Kind != merge.ValueStep || typedAs(typed.Value, s.Value)) && keysWithin(s.Keys, typed.Keys)
+	})
 }
 
 func keysWithin(has, typed []merge.KeyPart) bool {
