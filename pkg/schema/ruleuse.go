@@ -162,24 +162,12 @@ func stepFits(pattern, s merge.Step) bool {
 	if pattern.Kind == merge.FieldStep && pattern.Name == "*" {
 		return true
 	}
-	if pattern.Kind != s.Kind || pattern.Nth > 1 && pattern.Nth != s.Nth {
-		return false
+	lacks := func(want merge.KeyPart) bool {
+		return !slices.ContainsFunc(s.Keys, func(k merge.KeyPart) bool { return k.Name == want.Name && valueFits(want.Value, k.Value) })
 	}
-	switch pattern.Kind {
-	case merge.KeyStep:
-		for _, want := range pattern.Keys {
-			i := slices.IndexFunc(s.Keys, func(k merge.KeyPart) bool { return k.Name == want.Name })
-			if i < 0 || !valueFits(want.Value, s.Keys[i].Value) {
-				return false
-			}
-		}
-		return true
-	case merge.ValueStep:
-		return valueFits(pattern.Value, s.Value)
-	case merge.IndexStep:
-		return pattern.Index == s.Index
-	}
-	return glob(pattern.Name, s.Name)
+	return pattern.Kind == s.Kind && pattern.Index == s.Index && (pattern.Nth < 2 || pattern.Nth == s.Nth) &&
+		(s.Kind != merge.FieldStep || glob(pattern.Name, s.Name)) &&
+		(s.Kind != merge.ValueStep || valueFits(pattern.Value, s.Value)) && !slices.ContainsFunc(pattern.Keys, lacks)
 }
 
 func valueFits(pattern, v any) bool {
