@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -215,9 +214,7 @@ func editItems(doc *yamldoc.Document, edited map[int]any, e yamldoc.Edit) (*yaml
 	for i, want := range edited {
 		list[i] = want
 	}
-	want := maps.Clone(obj)
-	want["items"] = list
-	e.Want, e.Type = want, ListType(e.Type)
+	e.Want, e.Type = merge.With(obj, list, "items"), ListType(e.Type)
 	again, err := doc.Edited(e)
 	if err != nil {
 		return nil, err

@@ -2,7 +2,6 @@ package files
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -141,8 +140,7 @@ func (m *merger) shell(f *File, d *yamldoc.Document) (*yamldoc.Document, error) 
 	if m.alike(plan.Result, triple.Live, nil) {
 		return d, nil
 	}
-	want := maps.Clone(plan.Result.(map[string]any))
-	want[itemsField] = d.Value().(map[string]any)[itemsField]
+	want := merge.With(plan.Result.(map[string]any), d.Value().(map[string]any)[itemsField], itemsField)
 	edited, err := d.Edited(yamldoc.Edit{Want: want, Sources: []*yamldoc.Document{u[nth]}})
 	if err != nil {
 		return nil, fmt.Errorf("%s: line %d: %w", f.Where(), d.Line(), err)
@@ -160,9 +158,7 @@ func (rs resources) lists(f *File) []*yamldoc.Document {
 
 // withoutItems is the value of a List beside its items.
 func withoutItems(d *yamldoc.Document) any {
-	v := maps.Clone(d.Value().(map[string]any))
-	delete(v, itemsField)
-	return v
+	return merge.Without(d.Value().(map[string]any), itemsField)
 }
 
 // toList divides what is added to a file into what is added to one of its Lists, behind one

@@ -146,9 +146,8 @@ func FoldStringData(obj any) any {
 	if !ok {
 		return obj
 	}
-	out := maps.Clone(o)
+	out := merge.Without(o, "stringData")
 	if raw == nil {
-		delete(out, "stringData")
 		return out
 	}
 	from, ok := raw.(map[string]any)
@@ -157,7 +156,6 @@ func FoldStringData(obj any) any {
 		return obj
 	}
 	data, left := folded(data, from)
-	delete(out, "stringData")
 	if len(left) > 0 {
 		out["stringData"] = left
 	}

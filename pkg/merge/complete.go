@@ -214,14 +214,11 @@ func (f *Finder) alone(at any, t *Type, a alone) (any, Path) {
 		return []any{e}, append(Path{{Kind: IndexStep}}, q...)
 	}
 	m, _ := at.(map[string]any)
-	out := cloneMap(m)
 	if gone {
-		delete(out, s.Name)
-		return out, Path{s}
+		return Without(m, s.Name), Path{s}
 	}
 	e, q := f.alone(m[s.Name], t.Field(s.Name).Type, below)
-	out[s.Name] = e
-	return out, append(Path{s}, q...)
+	return With(m, e, s.Name), append(Path{s}, q...)
 }
 
 // along completes what leads to the path, and the value there.

@@ -155,12 +155,7 @@ func (d *Default) fill(root, m map[string]any, name string, f Field) any {
 	value := d.defaultValue(root, m)
 	switch {
 	case d.Remove:
-		if _, ok := m[name]; !ok {
-			return m
-		}
-		out := cloneMap(m)
-		delete(out, name)
-		return out
+		return Without(m, name)
 	case value == nil:
 		return m
 	case d.Append:

@@ -101,8 +101,7 @@ func (m *merger) ruled(s *cursor, live, left Opt) Opt {
 			part = m.ruled(c, Some(v[name]), part)
 		}
 		if m.leave(); part.Set {
-			kept = cloneMap(kept)
-			kept[name] = part.Value
+			kept = With(kept, part.Value, name)
 		}
 	}
 	return Opt{Value: kept, Set: len(kept) > 0}

@@ -68,18 +68,15 @@ func replay(v any, p Path, c Change) (any, error) {
 		if !ok {
 			return nil, fmt.Errorf("%s: no object to hold it", s)
 		}
-		out := cloneMap(m)
 		if last && c.Op == OpRemove {
-			delete(out, s.Name)
-			return out, nil
+			return Without(m, s.Name), nil
 		}
 		old, ok := m[s.Name]
 		if !ok && !last {
 			return nil, fmt.Errorf("%s: not there", s)
 		}
 		e, err := replay(old, p[1:], c)
-		out[s.Name] = e
-		return out, err
+		return With(m, e, s.Name), err
 	default:
 		list, ok := v.([]any)
 		if !ok {
