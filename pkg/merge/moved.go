@@ -30,10 +30,14 @@ func (m *merger) ownersAt(p Path) []Owner {
 // foreign returns the newest manager other than the applier that owns the path, by name. An
 // unrecorded value may belong to any manager, to the applier and to the server too.
 func (m *merger) foreign(p Path) *Owner {
-	for _, o := range m.ownersAt(p) {
-		if !m.appliersOwn(o) && o.Manager != Unrecorded {
-			return &o
-		}
+	return m.owner(p, func(o Owner) bool { return !m.appliersOwn(o) && o.Manager != Unrecorded })
+}
+
+// owner returns the newest such owner of the path; nil where there is none.
+func (m *merger) owner(p Path, is func(Owner) bool) *Owner {
+	owners := m.ownersAt(p)
+	if i := slices.IndexFunc(owners, is); i >= 0 {
+		return &owners[i]
 	}
 	return nil
 }
@@ -41,17 +45,6 @@ func (m *merger) foreign(p Path) *Owner {
 // appliersOwn reports whether the owner is the applier.
 func (m *merger) appliersOwn(o Owner) bool {
 	return m.appliers[o.Manager] && (!m.triple.Applied || o.Operation == "Apply" && o.Subresource == "")
-}
-
-// unrecorded returns the entry for what was there before managers were recorded, if it has
-// the path.
-func (m *merger) unrecorded(p Path) *Owner {
-	for _, o := range m.ownersAt(p) {
-		if o.Manager == Unrecorded {
-			return &o
-		}
-	}
-	return nil
 }
 
 // moved reports whether live's value differs from original's, and from what the server
@@ -76,7 +69,7 @@ func (m *merger) moved(s *cursor, o, v Opt) (bool, *Owner) {
 	p := s.path()
 	owner := m.foreign(p)
 	if owner == nil {
-		owner = m.unrecorded(p)
+		owner = m.owner(p, func(o Owner) bool { return o.Manager == Unrecorded })
 	}
 	return owner != nil || m.unclaimed(s, o, v), owner
 }
