@@ -226,16 +226,7 @@ func WithoutEmptyAnnotations(conf any) any {
 // allEmpty reports whether v states nothing, as the status that generators of
 // CustomResourceDefinitions write (acceptedNames: {kind: "", plural: ""}, conditions: []).
 func allEmpty(v any) bool {
-	m, ok := v.(map[string]any)
-	if !ok {
-		return empty(v)
-	}
-	for _, e := range m {
-		if !allEmpty(e) {
-			return false
-		}
-	}
-	return true
+	return !merge.Any(v, func(v any) bool { return merge.IsScalar(v) && !empty(v) })
 }
 
 func empty(v any) bool {
