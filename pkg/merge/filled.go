@@ -38,13 +38,6 @@ func root(of func() any) completed {
 	return completed{side: func() Opt { return Some(of()) }}
 }
 
-// localWinsIn is localWins for one entry of a list, of type t.
-func (m *merger) localWinsIn(t *Type, o, l, v Opt) Opt {
-	plain := &merger{triple: m.triple, typ: m.typ, blanked: m.blanked, policy: Policies[0], local: true}
-	result, _ := plain.mergeValue(&cursor{field: Field{Type: t}, entry: true}, o, l, v)
-	return result
-}
-
 // twin completes an entry that shares its identity with others. No step leads to what a
 // side has of it, so it is completed without the object around it.
 func twin(o, l Opt, wanted func() Opt) *[3]completed {
@@ -62,12 +55,10 @@ func (m *merger) completes() bool {
 
 // localWins returns the result of a merge in which local always wins: what the server would
 // be asked to store, before it fills anything in.
-func (m *merger) localWins() any {
-	t := m.triple
-	t.Owners, t.Appliers = nil, nil
-	plain := &merger{triple: t, typ: m.typ, blanked: t.Blanked, policy: Policies[0], local: true}
-	result, _ := plain.mergeValue(&cursor{field: Field{Type: m.typ}}, Some(t.Original), some(t.Local), Some(t.Live))
-	return result.Value
+func (m *merger) localWins(at cursor, o, l, v Opt) Opt {
+	plain := &merger{triple: m.triple, typ: m.typ, blanked: m.blanked, policy: Policies[0], local: true}
+	result, _ := plain.mergeValue(&at, o, l, v)
+	return result
 }
 
 // filled reports whether live's value is a as the server completes it, the value at this

@@ -26,7 +26,7 @@ func (m *merger) list(s *cursor, o, l []any, live Opt) (Opt, bool) {
 		var ch bool
 		c := m.below(s, at)
 		if p.repeats(p.l.ids[i]) {
-			c.twin = twin(ov, lv, func() Opt { return m.localWinsIn(t.Elem, ov, lv, vv) })
+			c.twin = twin(ov, lv, func() Opt { return m.localWins(cursor{field: Field{Type: t.Elem}, entry: true}, ov, lv, vv) })
 		}
 		if x.stated && t.excludes(l[i]) {
 			c.excluded, c.held = true, x.held

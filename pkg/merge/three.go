@@ -23,7 +23,9 @@ func Three(t Triple, typ *Type, policy Policy, explain bool) Plan {
 func newMerger(t Triple, typ *Type, policy Policy, explain bool) *merger {
 	m := &merger{triple: t, typ: typ, live: NewFinder(t.Live, typ), owners: t.Owners, blanked: t.Blanked, policy: policy, explain: explain}
 	m.sides = [3]completed{
-		ofWanted:   root(m.localWins),
+		ofWanted: root(func() any {
+			return m.localWins(cursor{field: Field{Type: typ}}, Some(t.Original), some(t.Local), Some(t.Live)).Value
+		}),
 		ofLocal:    root(func() any { return t.Local }),
 		ofOriginal: root(func() any { return t.Original }),
 	}
