@@ -72,17 +72,11 @@ func equalScalars(a, b any, typ *Type) bool {
 
 // equalOpt compares two values of one field, either of which may be absent.
 func equalOpt(a, b Opt, f Field) bool {
-	a, b = some(a.Value), some(b.Value)
-	switch {
-	case a.Set && b.Set:
-		return Equal(a.Value, b.Value, f.Type) ||
-			f.ZeroIsAbsent && isZero(a.Value, f.Type) && isZero(b.Value, f.Type) && IsScalar(a.Value) == IsScalar(b.Value)
-	case a.Set:
-		return f.ZeroIsAbsent && isZero(a.Value, f.Type)
-	case b.Set:
-		return f.ZeroIsAbsent && isZero(b.Value, f.Type)
+	if Equal(a.Value, b.Value, f.Type) {
+		return true
 	}
-	return true
+	alike := a.Value == nil || b.Value == nil || IsScalar(a.Value) == IsScalar(b.Value)
+	return f.ZeroIsAbsent && alike && isZero(a.Value, f.Type) && isZero(b.Value, f.Type)
 }
 
 // isZero reports whether this is the value of an unset Go field of this type.
