@@ -61,31 +61,8 @@ func three(o merge.Opt, l, v any) any {
 
 // nothing reports whether l holds only nulls that original had too, so that nothing is sent.
 func nothing(o merge.Opt, l map[string]any) bool {
-	om, isMap := o.Value.(map[string]any)
-	if !isMap {
-		return false
-	}
-	for k, lv := range l {
-		ov, had := om[k]
-		switch lv := lv.(type) {
-		case nil:
-			if !had || ov != nil {
-				return false
-			}
-		case map[string]any:
-			if len(lv) == 0 || !nothing(merge.Opt{Value: ov, Set: had}, lv) {
-				return false
-			}
-		default:
-			return false
-		}
-	}
-	for k := range om {
-		if _, stated := l[k]; !stated {
-			return false
-		}
-	}
-	return true
+	stated := func(v any) bool { return v != nil && len(merge.At[map[string]any](v)) == 0 }
+	return merge.Identical(o.Value, l) && !merge.Any(l, stated)
 }
 
 // strategic merges built-in types as kubectl apply does, by its own library and with the
