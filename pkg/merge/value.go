@@ -47,27 +47,15 @@ func equalMaps(a, b map[string]any, typ *Type) bool {
 }
 
 func equalScalars(a, b any, typ *Type) bool {
-	if a == nil || b == nil {
-		return a == nil && b == nil
+	switch {
+	case !IsScalar(a) || !IsScalar(b):
+		return false
+	case a == nil || b == nil || a == b:
+		return a == b
 	}
-	switch x := a.(type) {
-	case string:
-		if y, ok := b.(string); ok && x == y {
-			return true
-		}
-	case bool:
-		if y, ok := b.(bool); ok && x == y {
-			return true
-		}
-	case json.Number:
-		if y, ok := b.(json.Number); ok && sameNumber(string(x), string(y)) {
-			return true
-		}
-	}
-	if typ != nil && typ.Same != nil && IsScalar(a) && IsScalar(b) {
-		return typ.Same(a, b)
-	}
-	return false
+	x, isNumber := a.(json.Number)
+	y, too := b.(json.Number)
+	return isNumber && too && sameNumber(string(x), string(y)) || typ != nil && typ.Same != nil && typ.Same(a, b)
 }
 
 // equalOpt compares two values of one field, either of which may be absent.
