@@ -3,10 +3,10 @@ package impact
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
+	"github.com/kubectl-merge/kubectl-merge/internal/references"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -17,18 +17,9 @@ type Facts struct {
 	Object    string // deployment.apps/web
 	Namespace string
 
-	values  name // of the ConfigMap or Secret whose values change; zero if none do
-	reads   []reading
-	restart string // how its pods read values again
-}
-
-// name is a ConfigMap or Secret.
-type name struct{ kind, namespace, name string }
-
-// reading names an object that pods read, before and after the merge.
-type reading struct {
-	name
-	env bool // when a container starts
+	values  references.Reference          // to the ConfigMap or Secret whose values change; zero if none do
+	reads   map[references.Reference]bool // what its pods read, before and after the merge; see references.Values
+	restart string                        // how its pods read values again
 }
 
 // Look returns the facts of a plan, which must be whole. The namespace is the object's.
@@ -36,7 +27,7 @@ func Look(p apply.Planned, namespace string) Facts {
 	f := Facts{Impact: Of(p), Object: p.Name, Namespace: namespace}
 	if p.Group() == "" && (p.Kind() == "ConfigMap" || p.Kind() == "Secret") {
 		if p.Action == apply.Change && f.Word != None && contentDiffers(p) {
-			f.values = name{p.Kind(), namespace, p.Object.Name()}
+			f.values = references.Reference{Kind: p.Kind(), Name: p.Object.Name()}
 		}
 		return f
 	}
@@ -45,22 +36,15 @@ func Look(p apply.Planned, namespace string) Facts {
 		return f
 	}
 	f.restart = w.restart
-	spec := merge.At[any](p.Live, append(w.template[:len(w.template):len(w.template)], "spec")...)
-	for _, s := range sources {
-		for _, n := range names(spec, strings.Split(s.path, ".")) {
-			r := reading{name{s.kind, namespace, n}, s.env}
-			if !slices.Contains(f.reads, r) {
-				r.name.name = strings.Clone(n) // a substring would keep the whole answer in memory
-				f.reads = append(f.reads, r)
-			}
-		}
-	}
+	f.reads = references.Values(merge.At[map[string]any](p.Live, append(w.template[:len(w.template):len(w.template)], "spec")...))
 	return f
 }
 
 // Any reports whether the facts matter: the object is written, or pods of it read ConfigMaps or
 // Secrets.
-func (f Facts) Any() bool { return f.Word != None || len(f.reads) > 0 || f.values != (name{}) }
+func (f Facts) Any() bool {
+	return f.Word != None || len(f.reads) > 0 || f.values != (references.Reference{})
+}
 
 // contentDiffers reports whether the values that pods read change.
 func contentDiffers(p apply.Planned) bool {
@@ -91,26 +75,22 @@ func (s Stale) String() string {
 	return s.Reader + " " + how + ": " + way
 }
 
-// StaleIn lists the objects whose pods keep old values, in order of the objects that change. If
-// several facts are of pods that read one object in both ways, environment variables count. nil if
+// StaleIn lists the objects whose pods keep old values, in order of the objects that change; nil if
 // there are none.
 func StaleIn(all []Facts) (out []Stale) {
-	readers := map[name][]Stale{}
+	type place struct {
+		references.Reference
+		namespace string
+	}
+	readers := map[place][]Stale{}
 	for _, f := range all {
-		for _, r := range f.reads {
-			at := slices.IndexFunc(readers[r.name], func(s Stale) bool { return s.Reader == f.Object })
-			if at >= 0 {
-				readers[r.name][at].Env = readers[r.name][at].Env || r.env
-				continue
-			}
-			readers[r.name] = append(readers[r.name], Stale{Namespace: r.namespace, Reader: f.Object, Env: r.env, restart: f.restart})
+		for r, env := range f.reads {
+			at := place{r, f.Namespace}
+			readers[at] = append(readers[at], Stale{Namespace: f.Namespace, Reader: f.Object, Env: env, restart: f.restart})
 		}
 	}
 	for _, f := range all {
-		if f.values == (name{}) {
-			continue
-		}
-		for _, s := range readers[f.values] {
+		for _, s := range readers[place{f.values, f.Namespace}] {
 			s.Object = f.Object
 			out = append(out, s)
 		}

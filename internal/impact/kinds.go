@@ -3,7 +3,6 @@ package impact
 import (
 	"encoding/json"
 	"slices"
-	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -47,56 +46,6 @@ func workloadOf(group, kind string) (workload, bool) {
 		return workload{}, false
 	}
 	return workloads[i], true
-}
-
-// source is a field of a pod's spec that names a ConfigMap or Secret, from which the pod
-// reads values.
-type source struct {
-	kind string
-	path string // * stands for each entry of a list
-
-	// env states that values are read when a container starts. The files of a volume follow the
-	// object, except those mounted by subPath
-	// (https://kubernetes.io/docs/concepts/configuration/configmap/#mounted-configmaps-are-updated-automatically).
-	env bool
-}
-
-// sources lists every field of core/v1 PodSpec that reads values of the two kinds.
-var sources = slices.Concat(
-	inContainers("ConfigMap", "envFrom.*.configMapRef.name", "env.*.valueFrom.configMapKeyRef.name"),
-	inContainers("Secret", "envFrom.*.secretRef.name", "env.*.valueFrom.secretKeyRef.name"),
-	[]source{
-		{kind: "ConfigMap", path: "volumes.*.configMap.name"},
-		{kind: "ConfigMap", path: "volumes.*.projected.sources.*.configMap.name"},
-		{kind: "Secret", path: "volumes.*.secret.secretName"},
-		{kind: "Secret", path: "volumes.*.projected.sources.*.secret.name"},
-	},
-)
-
-func inContainers(kind string, paths ...string) (out []source) {
-	for _, list := range []string{"initContainers", "containers"} {
-		for _, path := range paths {
-			out = append(out, source{kind: kind, path: list + ".*." + path, env: true})
-		}
-	}
-	return out
-}
-
-// names returns the strings at a path below v.
-func names(v any, path []string) (out []string) {
-	if len(path) == 0 {
-		if s, ok := v.(string); ok && s != "" {
-			return []string{strings.Clone(s)} // a substring would keep the whole response in memory
-		}
-		return nil
-	}
-	if path[0] != "*" {
-		return names(merge.At[map[string]any](v)[path[0]], path[1:])
-	}
-	for _, e := range merge.At[[]any](v) {
-		out = append(out, names(e, path[1:])...)
-	}
-	return out
 }
 
 // number returns an integer below obj; otherwise if there is none.

@@ -50,11 +50,25 @@ func Named(group, kind string) bool { return group == "" && slices.Contains(kind
 // Rules: the fields of k8s.io/api's PodSpec; pod templates of custom resources repeat them.
 func Of(obj map[string]any, t *merge.Type) []Reference {
 	found := map[Reference]bool{}
-	search(obj, t, found)
+	search(obj, t, func(r Reference) { found[r] = true })
 	return slices.Collect(maps.Keys(found))
 }
 
-func search(v any, t *merge.Type, found map[Reference]bool) {
+// Values returns the ConfigMaps and Secrets whose values the containers of a pod spec read, and of
+// each whether that is when they start: the files of a volume follow the object, except those mounted
+// by subPath (https://kubernetes.io/docs/concepts/configuration/configmap/#mounted-configmaps-are-updated-automatically).
+func Values(spec map[string]any) map[Reference]bool {
+	all := map[Reference]bool{}
+	for _, r := range rows() {
+		atStart := r.steps[0] == "containers[]" || r.steps[0] == "initContainers[]"
+		if atStart || r.steps[0] == "volumes[]" && slices.Contains([]string{"configMap", "secret", "projected"}, r.steps[1]) {
+			r.collect(spec, r.steps, func(ref Reference) { all[ref] = all[ref] || atStart })
+		}
+	}
+	return all
+}
+
+func search(v any, t *merge.Type, found func(Reference)) {
 	switch v := v.(type) {
 	case map[string]any:
 		if isSpec(t) || (t == nil || t.Kind == merge.Unknown || t.Open) && looksLikeSpec(v) {
@@ -73,8 +87,8 @@ func search(v any, t *merge.Type, found map[Reference]bool) {
 	}
 }
 
-// collect adds the names that the steps lead to from a value.
-func (r row) collect(v map[string]any, steps []string, found map[Reference]bool) {
+// collect passes on the names that the steps lead to from a value.
+func (r row) collect(v map[string]any, steps []string, found func(Reference)) {
 	name, list := strings.CutSuffix(steps[0], "[]")
 	next := v[name]
 	switch {
@@ -84,7 +98,7 @@ func (r row) collect(v map[string]any, steps []string, found map[Reference]bool)
 			kind, _ = v["kind"].(string)
 		}
 		if text, _ := next.(string); text != "" && slices.Contains(kinds, kind) && v["namespace"] == nil {
-			found[Reference{kind, text}] = true
+			found(Reference{kind, strings.Clone(text)}) // a substring would keep the whole answer in memory
 		}
 	case list:
 		for _, below := range merge.MapsAt(next) {
