@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -98,7 +99,7 @@ func (c change) scaled(w workload) string {
 	if !w.replicas {
 		return ""
 	}
-	was, is := number(c.live, 1, "spec", "replicas"), number(c.final, 1, "spec", "replicas")
+	was, is := object.Int(c.live, 1, "spec", "replicas"), object.Int(c.final, 1, "spec", "replicas")
 	switch {
 	case is > was:
 		return "starts " + pods(is-was)
@@ -135,8 +136,8 @@ func statefulSet(c change) Impact {
 	if onDelete(c.final) {
 		return Impact{Word: InPlace, Remark: keptOnDelete}
 	}
-	partition := number(c.final, 0, "spec", "updateStrategy", "rollingUpdate", "partition")
-	first := number(c.final, 0, "spec", "ordinals", "start")
+	partition := object.Int(c.final, 0, "spec", "updateStrategy", "rollingUpdate", "partition")
+	first := object.Int(c.final, 0, "spec", "ordinals", "start")
 	n := min(replicas(c.live), replicas(c.final)) - max(0, partition-first)
 	remark := ""
 	if partition > first {
@@ -151,7 +152,7 @@ func daemonSet(c change) Impact {
 	if onDelete(c.final) {
 		return Impact{Word: InPlace, Remark: keptOnDelete}
 	}
-	return rollsOut(number(c.live, Unknown, "status", "desiredNumberScheduled"), "")
+	return rollsOut(object.Int(c.live, Unknown, "status", "desiredNumberScheduled"), "")
 }
 
 const keptOnDelete = "its pods stay until they are deleted: updateStrategy is OnDelete"
@@ -160,7 +161,7 @@ func onDelete(obj map[string]any) bool {
 	return merge.At[any](obj, "spec", "updateStrategy", "type") == "OnDelete"
 }
 
-func replicas(obj map[string]any) int64 { return number(obj, 1, "spec", "replicas") }
+func replicas(obj map[string]any) int64 { return object.Int(obj, 1, "spec", "replicas") }
 
 // Fixed returns the immutable fields that a plan changes, as far as they are known without asking
 // the server. nil for custom resources, and for fields that depend on more of the object's state.

@@ -1,11 +1,6 @@
 package impact
 
-import (
-	"encoding/json"
-	"slices"
-
-	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
-)
+import "slices"
 
 // workload is a kind that runs pods.
 type workload struct {
@@ -46,12 +41,4 @@ func workloadOf(group, kind string) (workload, bool) {
 		return workload{}, false
 	}
 	return workloads[i], true
-}
-
-// number returns an integer below obj; otherwise if there is none.
-func number(obj map[string]any, otherwise int64, path ...string) int64 {
-	if i, err := merge.At[json.Number](obj, path...).Int64(); err == nil {
-		return i
-	}
-	return otherwise
 }

@@ -4,8 +4,10 @@ package object
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"unique"
 
@@ -238,6 +240,16 @@ func (o Object) Whole() (Object, error) {
 	namespace := o.Namespace()
 	o.Value, o.packed = value, nil
 	return o.InNamespace(namespace), nil
+}
+
+// Int returns an integer below obj, or that of a text, as in annotations; otherwise if there is none.
+func Int(obj map[string]any, otherwise int64, path ...string) int64 {
+	v := merge.At[any](obj, path...)
+	n, err := strconv.ParseInt(cmp.Or(merge.At[string](v), string(merge.At[json.Number](v))), 10, 64)
+	if err != nil {
+		return otherwise
+	}
+	return n
 }
 
 // Condition returns the condition of that type in an object's status; nil if there is none.

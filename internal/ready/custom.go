@@ -63,8 +63,8 @@ func first(obj map[string]any, types []string, is func(map[string]any) bool) map
 
 // current reports whether the condition is about the object's generation, which it may state (metav1.Condition).
 func current(obj, c map[string]any) bool {
-	wanted := number(obj, 0, "metadata", "generation")
-	return number(c, wanted, "observedGeneration") >= wanted
+	wanted := object.Int(obj, 0, "metadata", "generation")
+	return object.Int(c, wanted, "observedGeneration") >= wanted
 }
 
 // outdated reports whether a condition by which the object would be judged is about an

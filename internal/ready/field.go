@@ -2,30 +2,13 @@ package ready
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"time"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
-
-// number returns an integer below obj, otherwise where there is none.
-func number(obj map[string]any, otherwise int64, path ...string) int64 {
-	switch v := merge.At[any](obj, path...).(type) {
-	case json.Number:
-		if n, err := v.Int64(); err == nil {
-			return n
-		}
-	case int64:
-		return v
-	case string: // as in annotations and labels
-		if n, err := strconv.ParseInt(v, 10, 64); err == nil {
-			return n
-		}
-	}
-	return otherwise
-}
 
 // moment returns a time below obj; zero where there is none.
 func moment(obj map[string]any, path ...string) time.Time {
@@ -49,8 +32,8 @@ func because(c map[string]any) string {
 // stale reports that the status is about an older generation of the object, and how far it
 // is; the verdict is Unobserved where there is no status.observedGeneration.
 func stale(obj map[string]any) (v Verdict, stale bool) {
-	wanted := number(obj, 0, "metadata", "generation")
-	seen := number(obj, -1, "status", "observedGeneration")
+	wanted := object.Int(obj, 0, "metadata", "generation")
+	seen := object.Int(obj, -1, "status", "observedGeneration")
 	switch {
 	case seen < 0:
 		return unobserved("its status is not written yet", true), true

@@ -184,7 +184,7 @@ func pod(s Subject) Verdict {
 func ended(pod map[string]any) Problem {
 	p := Problem{Reason: merge.At[string](pod, "status", "reason"), Message: merge.At[string](pod, "status", "message"), Pod: merge.At[string](pod, "metadata", "name")}
 	for _, c := range containers(pod) {
-		if t := merge.At[map[string]any](c, "state", "terminated"); t != nil && number(t, 0, "exitCode") != 0 {
+		if t := merge.At[map[string]any](c, "state", "terminated"); t != nil && object.Int(t, 0, "exitCode") != 0 {
 			p.Container = merge.At[string](c, "name")
 			if p.Reason == "" {
 				p.Reason, p.Message = cmp.Or(merge.At[string](t, "reason"), "Error"), exited(t)
@@ -200,7 +200,7 @@ func ended(pod map[string]any) Problem {
 
 // exited describes how a container ended.
 func exited(terminated map[string]any) string {
-	out := fmt.Sprintf("exit code %d", number(terminated, 0, "exitCode"))
+	out := fmt.Sprintf("exit code %d", object.Int(terminated, 0, "exitCode"))
 	if m := merge.At[string](terminated, "message"); m != "" {
 		out += ": " + m
 	}
@@ -252,7 +252,7 @@ func crashing(pod, c map[string]any, now time.Time) (Problem, bool) {
 	case last != nil && now.Sub(moment(running, "startedAt")) > max(moment(last, "finishedAt").Sub(moment(last, "startedAt")), restarting):
 		return Problem{}, false
 	}
-	if last == nil || number(last, 0, "exitCode") == 0 {
+	if last == nil || object.Int(last, 0, "exitCode") == 0 {
 		return Problem{}, false
 	}
 	return Problem{Reason: "CrashLoopBackOff", Message: exited(last), Pod: merge.At[string](pod, "metadata", "name"), Container: merge.At[string](c, "name")}, true

@@ -49,12 +49,12 @@ func rollout(s Subject, c counts, remark string) Verdict {
 // with the highest revision.
 func deployment(s Subject) Verdict {
 	o := s.Object
-	wanted := number(o, 1, "spec", "replicas")
+	wanted := object.Int(o, 1, "spec", "replicas")
 	c := counts{
 		wanted: wanted, toUpdate: wanted, noun: "replica",
-		updated:   number(o, 0, "status", "updatedReplicas"),
-		present:   number(o, 0, "status", "replicas"),
-		available: number(o, 0, "status", "availableReplicas"),
+		updated:   object.Int(o, 0, "status", "updatedReplicas"),
+		present:   object.Int(o, 0, "status", "replicas"),
+		available: object.Int(o, 0, "status", "availableReplicas"),
 	}
 	progressing := object.Condition(o, "Progressing")
 	switch {
@@ -103,11 +103,11 @@ func newestReplicaSet(s Subject) string {
 	const revision = "deployment.kubernetes.io/revision"
 	uid, highest := "", int64(-1)
 	for _, rs := range s.ReplicaSets {
-		if n := number(rs, 0, "metadata", "annotations", revision); n > highest {
+		if n := object.Int(rs, 0, "metadata", "annotations", revision); n > highest {
 			uid, highest = merge.At[string](rs, "metadata", "uid"), n
 		}
 	}
-	if highest < number(s.Object, 0, "metadata", "annotations", revision) {
+	if highest < object.Int(s.Object, 0, "metadata", "annotations", revision) {
 		return "" // no controller has seen it yet
 	}
 	return uid
@@ -133,16 +133,16 @@ func Controller(obj map[string]any) string {
 // keep their revision; with OnDelete all do until they are deleted.
 func statefulSet(s Subject) Verdict {
 	o := s.Object
-	wanted := number(o, 1, "spec", "replicas")
-	partition := number(o, 0, "spec", "updateStrategy", "rollingUpdate", "partition")
+	wanted := object.Int(o, 1, "spec", "replicas")
+	partition := object.Int(o, 0, "spec", "updateStrategy", "rollingUpdate", "partition")
 	c := counts{
 		wanted: wanted, toUpdate: max(0, wanted-partition), noun: "replica",
-		updated:   number(o, 0, "status", "updatedReplicas"),
-		present:   number(o, 0, "status", "replicas"),
-		available: number(o, 0, "status", "readyReplicas"),
+		updated:   object.Int(o, 0, "status", "updatedReplicas"),
+		present:   object.Int(o, 0, "status", "replicas"),
+		available: object.Int(o, 0, "status", "readyReplicas"),
 	}
-	if number(o, 0, "spec", "minReadySeconds") > 0 {
-		c.available = number(o, 0, "status", "availableReplicas")
+	if object.Int(o, 0, "spec", "minReadySeconds") > 0 {
+		c.available = object.Int(o, 0, "status", "availableReplicas")
 	}
 	remark := ""
 	switch {
@@ -209,11 +209,11 @@ func labelled(pods []map[string]any, name, value string) []map[string]any {
 
 func daemonSet(s Subject) Verdict {
 	o := s.Object
-	wanted := number(o, 0, "status", "desiredNumberScheduled")
+	wanted := object.Int(o, 0, "status", "desiredNumberScheduled")
 	c := counts{
 		wanted: wanted, toUpdate: wanted, present: wanted, noun: "pod",
-		updated:   number(o, 0, "status", "updatedNumberScheduled"),
-		available: number(o, 0, "status", "numberAvailable"),
+		updated:   object.Int(o, 0, "status", "updatedNumberScheduled"),
+		available: object.Int(o, 0, "status", "numberAvailable"),
 	}
 	remark := ""
 	if merge.At[string](o, "spec", "updateStrategy", "type") == "OnDelete" {
@@ -258,6 +258,6 @@ func job(s Subject) Verdict {
 	case merge.At[any](o, "status") == nil || merge.At[string](o, "status", "startTime") == "":
 		return unobserved("its status is not written yet", true)
 	}
-	v.Problem = Problem{Reason: reasonProgressing, Message: fmt.Sprintf("%d of %s succeeded", number(o, 0, "status", "succeeded"), plural(number(o, 1, "spec", "completions"), "pod"))}
+	v.Problem = Problem{Reason: reasonProgressing, Message: fmt.Sprintf("%d of %s succeeded", object.Int(o, 0, "status", "succeeded"), plural(object.Int(o, 1, "spec", "completions"), "pod"))}
 	return v
 }
