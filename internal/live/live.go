@@ -26,13 +26,6 @@ type Reader interface {
 	Get(ctx context.Context, t cluster.Target) (map[string]any, error)
 }
 
-// Lister is implemented by a Reader for which reading many objects of a kind at once is
-// cheaper than one by one.
-type Lister interface {
-	// List returns one page of the objects of a kind.
-	List(ctx context.Context, l cluster.Listing) (cluster.Page, error)
-}
-
 // Located is an object of the input in its namespace, and its target.
 type Located struct {
 	Object object.Object
@@ -121,7 +114,7 @@ func resolveAll(objects []object.Object, resolve func(object.Object) (Located, e
 	return all, nil
 }
 
-// Server reads from an API server. It is a Lister.
+// Server reads from an API server.
 type Server struct {
 	API        *cluster.Cluster
 	Namespaces Namespacing
@@ -158,9 +151,4 @@ func (s *Server) Get(ctx context.Context, t cluster.Target) (map[string]any, err
 		return nil, nil
 	}
 	return obj, err
-}
-
-// List reads one page of a list from the server. The error is that of the request.
-func (s *Server) List(ctx context.Context, l cluster.Listing) (cluster.Page, error) {
-	return s.API.Page(ctx, l)
 }

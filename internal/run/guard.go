@@ -30,20 +30,11 @@ func (j *Job) toLive(item *Item, p merge.Path) bool {
 	return ok && r.Choice == merge.TakeLive
 }
 
-// Scalers finds objects that scale others.
-type Scalers interface {
-	// Known returns the resource of a kind; false if the server is not known to have it.
-	Known(ctx context.Context, group, kind string) (cluster.Resource, bool)
-
-	// List calls each for every object that a Listing asks for.
-	List(ctx context.Context, l cluster.Listing, each func(map[string]any) bool) error
-}
-
 // Guard adds findings for the scalers of stated fields to the items that are to be written. It
 // sends one list for each kind of scaler and each namespace in which an item states such a field.
 // Kinds that are not served, and lists that the server refuses, are skipped: the scalers are then
 // unknown.
-func (p *Plan) Guard(ctx context.Context, api Scalers) {
+func (p *Plan) Guard(ctx context.Context, api *cluster.Cluster) {
 	type search struct {
 		scaler    guard.Scaler
 		namespace string

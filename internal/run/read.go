@@ -45,11 +45,11 @@ func placeOf(t cluster.Target) place { return place{t.Namespace, t.Name} }
 // single items for which no list pays. It returns the others in order: those that no list answered.
 // done is called for each item that is merged.
 func (p *Plan) readLists(ctx context.Context, items []*Item, done func(int)) []*Item {
-	lister, ok := p.Live.(live.Lister)
+	server, ok := p.Live.(*live.Server)
 	if !ok {
 		return items
 	}
-	all := &lists{Plan: p, lister: lister, done: done}
+	all := &lists{Plan: p, api: server.API, done: done}
 	wide, rest := spread(batched(items))
 	left := all.read(ctx, append(wide, rest...), items)
 	if len(wide) > 0 && len(left) > 0 { // the user may list only in single namespaces, or one list of all is too large
@@ -62,7 +62,7 @@ func (p *Plan) readLists(ctx context.Context, items []*Item, done func(int)) []*
 // does not list them in others.
 type lists struct {
 	*Plan
-	lister  live.Lister
+	api     *cluster.Cluster
 	done    func(int)
 	refused sync.Map // cluster.Resource
 }
@@ -205,7 +205,7 @@ func (l *lists) readList(ctx context.Context, b *batch) error {
 	asked := cluster.Listing{Resource: b.Resource, Namespace: b.namespace, Limit: min(firstPage, len(b.items)+listFree, b.most())}
 	var walk cluster.Walk
 	for seen := 0; len(b.wanted) > 0; {
-		page, err := l.lister.List(ctx, asked)
+		page, err := l.api.Page(ctx, asked)
 		if err != nil {
 			return err
 		}
