@@ -7,7 +7,6 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/outcome"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
-	"github.com/kubectl-merge/kubectl-merge/internal/term"
 )
 
 const diffLong = `Show what a merge would change in the cluster, as a unified diff of live against the
@@ -85,7 +84,7 @@ func (c *call) differs(ctx context.Context) (differs bool, left int, err error) 
 		return false, 0, err
 	}
 	t := &results{call: c, out: out, notes: notes}
-	s.preview(ctx, c.mode, func(item *run.Item) {
+	s.finish(ctx, c.mode, s.Preview, func(item *run.Item) {
 		switch item.Action() {
 		case apply.Create, apply.Change, apply.Recreate, apply.Delete:
 			differs = true
@@ -97,15 +96,4 @@ func (c *call) differs(ctx context.Context) (differs bool, left int, err error) 
 		differs = d.differs
 	}
 	return differs, left, errors.Join(s.Failed(), errors.Join(t.errs...))
-}
-
-// preview determines the result of writing the items, on the server if mode is dryServer, and
-// reports each. An error stops no other item.
-func (s *session) preview(ctx context.Context, mode dryRun, report func(*run.Item)) {
-	if mode != dryServer {
-		s.Show(ctx, report)
-		return
-	}
-	defer s.line.End()
-	s.Preview(ctx, term.Around(s.line, report))
 }

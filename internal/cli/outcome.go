@@ -88,14 +88,14 @@ func (t *reporter) summary(s outcome.Summary) {
 	_ = escape.WriteJSON(t.w, s, "") // only stdout matters
 }
 
-// finish sends the items, or shows the effects, and reports each.
-func (s *session) finish(ctx context.Context, mode dryRun, report func(*run.Item)) {
+// finish shows the effects, or passes the items to send, which is Send or Preview; each is reported.
+func (s *session) finish(ctx context.Context, mode dryRun, send func(context.Context, func(*run.Item)), report func(*run.Item)) {
 	if mode == dryClient {
 		s.Show(ctx, report)
 		return
 	}
 	defer s.line.End()
-	s.Send(ctx, term.Around(s.line, report))
+	send(ctx, term.Around(s.line, report))
 }
 
 // results prints items as they are done.

@@ -139,7 +139,7 @@ func (u *undoing) run(ctx context.Context) error {
 		return err
 	}
 	t := &results{call: u.call, out: out, notes: notes}
-	s.finish(ctx, u.mode, func(item *run.Item) { u.item(t, item) })
+	s.finish(ctx, u.mode, s.Send, func(item *run.Item) { u.item(t, item) })
 	t.errs = append(t.errs, t.out.close(ctx))
 	conflicts := u.conflicts(notes, s.Items)
 	left += len(u.omitted) + conflicts + u.skipped(notes, s.Plan) + u.left(notes, plan.Left()[len(known):])
