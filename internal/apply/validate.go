@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,11 +18,8 @@ import (
 type Unfit struct {
 	Path    merge.Path // of the first such field
 	Unknown bool       // the kind does not have it
-	text    string
+	error              // names the fields, with the file and line of each
 }
-
-// Error names the fields, with the file and line of each.
-func (e *Unfit) Error() string { return e.text }
 
 // validate reports fields in local that the kind does not have, and values that are
 // not of their field's type.
@@ -38,7 +36,7 @@ func (p *Planner) validate(out *Planned) error {
 			return fmt.Errorf("%s is a directive of a strategic merge patch%s: merge the patch into a file (kubectl merge files PATCH FILE -w), and apply that", path, p.Place(out.Object, path))
 		}
 		if path.String() == "sops" && strings.HasPrefix(merge.At[string](out.Value, "sops", "mac"), "ENC[") { // what is encrypted has no type
-			return &Unfit{path, true, "is encrypted by SOPS: sops -d FILE | kubectl merge -f -" + p.Place(out.Object, path)}
+			return &Unfit{path, true, errors.New("is encrypted by SOPS: sops -d FILE | kubectl merge -f -" + p.Place(out.Object, path))}
 		}
 	}
 	if p.Validate == Ignore {
@@ -60,7 +58,7 @@ func (p *Planner) validate(out *Planned) error {
 		out.Problems = append(out.Problems, text+": the server will drop it")
 		return nil
 	}
-	return &Unfit{unknown[0], true, text + ": fix the name, or merge without it (--validate=ignore)"}
+	return &Unfit{unknown[0], true, errors.New(text + ": fix the name, or merge without it (--validate=ignore)")}
 }
 
 // dropped returns the fields of local that the kind does not have, that were applied before, and that live
@@ -116,7 +114,7 @@ func (p *Planner) Mistyped(s Subject, typ *merge.Type, before any) error {
 		}
 		texts = append(texts, text+p.Place(s.Object, w.Path))
 	}
-	return &Unfit{wrong[0].Path, false, Few(texts)}
+	return &Unfit{wrong[0].Path, false, errors.New(Few(texts))}
 }
 
 // Few lists the first five problems, and counts the others.

@@ -100,14 +100,11 @@ func (f *binding) bind() func(*run.Item, apply.Planned) error {
 }
 
 func surplus(item *run.Item, lines []string) error {
-	return errors.Join(each(lines, func(line string) error { return &surplusError{item.Target.String() + ": " + line} })...)
+	return errors.Join(each(lines, func(line string) error { return &surplusError{errors.New(item.Target.String() + ": " + line)} })...)
 }
 
 // surplusError reports an action of a run beyond the plan that it is bound to.
-type surplusError struct{ text string }
-
-// Error names the object.
-func (e *surplusError) Error() string { return e.text }
+type surplusError struct{ error }
 
 // confirmed binds a run to the run that the user has confirmed: later changes of others may change
 // the writes.

@@ -109,17 +109,12 @@ type boundedBody struct {
 }
 
 // endlessError reports a response larger than any valid one.
-type endlessError struct{ limit int64 }
-
-// Error names the limit.
-func (e *endlessError) Error() string {
-	return fmt.Sprintf("its answer is larger than %d MiB", e.limit>>20)
-}
+type endlessError struct{ error }
 
 // Read reads up to the limit.
 func (b *boundedBody) Read(p []byte) (int, error) {
 	if b.left <= 0 {
-		return 0, &endlessError{b.limit}
+		return 0, &endlessError{fmt.Errorf("its answer is larger than %d MiB", b.limit>>20)}
 	}
 	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left)])
 	b.left -= int64(n)

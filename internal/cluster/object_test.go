@@ -214,7 +214,7 @@ func TestBounded(t *testing.T) {
 	if _, err := b.Read(make([]byte, 1)); err == nil || err.Error() != "its answer is larger than 3 MiB" {
 		t.Errorf("%v", err)
 	}
-	if err := (&Cluster{host: "https://h:1"}).unreachable(&endlessError{1 << 20}); !TooSlow(err) || !Unanswered(err) {
+	if err := (&Cluster{host: "https://h:1"}).unreachable(&endlessError{context.Canceled}); !TooSlow(err) || !Unanswered(err) {
 		t.Errorf("%v: it is not to be asked for again", err)
 	}
 }

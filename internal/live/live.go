@@ -41,10 +41,7 @@ type Namespacing struct {
 
 // BadNamespace is the error of a default that is not a valid namespace name. It concerns all
 // namespaced objects, and no others.
-type BadNamespace struct{ Err error }
-
-// Error names the source of the namespace.
-func (e *BadNamespace) Error() string { return e.Err.Error() }
+type BadNamespace struct{ error }
 
 // OtherNamespace is the error of an object that states another namespace than the enforced one.
 type OtherNamespace struct {
