@@ -200,41 +200,27 @@ func (r *Rewrite) Merge(names []string, applied bool) error {
 
 // take merges entries into the applier's.
 func (r *Rewrite) take(at int, theirs func(e map[string]any) bool) error {
-	var rest []map[string]any
-	into := r.entries[at]
-	for i, e := range r.entries {
-		switch {
-		case i == at || !theirs(e):
-			rest = append(rest, e)
-			continue
-		case merge.At[string](e, "apiVersion") == merge.At[string](into, "apiVersion"):
-			united, err := unite(into, e)
-			if err != nil {
-				return err
-			}
-			into = united
-		}
-		r.changed = true
+	if !slices.ContainsFunc(r.entries, theirs) {
+		return nil
 	}
-	for i, e := range rest {
-		if isApplier(e, r.manager) {
-			rest[i] = into
-		}
+	mine := r.entries[at]
+	all, err := entrySet(mine)
+	if err != nil {
+		return err
 	}
-	r.entries = rest
+	rest, err := r.without(func(e map[string]any) bool {
+		return theirs(e) && merge.At[string](e, "apiVersion") == merge.At[string](mine, "apiVersion")
+	}, all)
+	if err != nil {
+		return err
+	}
+	if mine, err = withSet(mine, all); err != nil {
+		return err
+	}
+	rest = slices.DeleteFunc(rest, theirs)
+	rest[slices.IndexFunc(rest, func(e map[string]any) bool { return isApplier(e, r.manager) })] = mine
+	r.entries, r.changed = rest, true
 	return nil
-}
-
-func unite(into, from map[string]any) (map[string]any, error) {
-	a, err := entrySet(into)
-	if err != nil {
-		return nil, err
-	}
-	b, err := entrySet(from)
-	if err != nil {
-		return nil, err
-	}
-	return withSet(into, a.Union(b))
 }
 
 // Owners lists the managers that own fields of the object itself, other than by the
