@@ -97,17 +97,14 @@ func ParentFrom(set Set, m Member) (Parent, error) {
 
 // ContentsError reports that a parent does not state its set's members.
 type ContentsError struct {
-	set  Set
-	text string
+	set     Set
+	Problem string // without the parent's name
 }
 
 // Error names the parent, and how to rewrite it.
 func (e *ContentsError) Error() string {
-	return e.set.String() + ": ApplySet parent object " + e.text + ": write it anew with kubectl merge applyset verify --fix"
+	return e.set.String() + ": ApplySet parent object " + e.Problem + ": write it anew with kubectl merge applyset verify --fix"
 }
-
-// Problem returns the error without the parent's name.
-func (e *ContentsError) Problem() string { return e.text }
 
 // readContents reads the kinds and namespaces of a set's members.
 func (p *Parent) readContents(annotations map[string]string) error {

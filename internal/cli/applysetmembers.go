@@ -151,7 +151,7 @@ func (v *setCall) verify(ctx context.Context) error {
 		return failed
 	}
 	if contents != nil {
-		problems = append([]string{contents.Problem()}, problems...)
+		problems = append([]string{contents.Problem}, problems...)
 	}
 	for _, p := range problems {
 		fmt.Fprintf(v.Out, "%s: %s\n", escape.Line(s.Target.String()), escape.Line(p))

@@ -94,7 +94,7 @@ func (v *setCall) send(ctx context.Context, plan *run.Plan) {
 func (v *setCall) await(ctx context.Context, p *prune.Pruner, plan *run.Plan) error {
 	limited, cancel := context.WithTimeout(ctx, v.timeout)
 	defer cancel()
-	leaving := p.Leaving()
+	leaving := p.Leaving
 	for _, item := range run.Deletions(plan.Others) {
 		leaving = append(leaving, prune.Member{Member: applyset.Member{GroupKind: item.Target.GroupKind(), UID: item.UID}, Target: item.Target})
 	}

@@ -137,7 +137,7 @@ func (s *editing) loop(ctx context.Context) (said string, err error) {
 		s.meanings(s.Target, all, true)
 		yes, err := s.ask(ctx)
 		if err != nil || !yes {
-			return "Edit cancelled, not saved: your text is in " + s.draft.Path(), err
+			return "Edit cancelled, not saved: your text is in " + s.draft.Path, err
 		}
 		return "", s.save(ctx, next)
 	}
@@ -202,7 +202,7 @@ func (s *editing) save(ctx context.Context, next annotate.Annotated) error {
 // saved adds the place of the text to every failure: an edit is never lost.
 func (s *editing) saved(err error) error {
 	what := strings.TrimPrefix(err.Error(), s.Target.String()+": ")
-	path := s.draft.Path()
+	path := s.draft.Path
 	reported := fmt.Errorf("%s: %s: your text is in %s: to save it after all, fix it if necessary: kubectl merge set-last-applied -f %s",
 		s.Target, what, path, path)
 	if s.unedited || !s.draft.Written() {

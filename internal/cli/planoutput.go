@@ -84,7 +84,7 @@ func (s *session) cluster(ctx context.Context, like plandoc.Cluster) (plandoc.Cl
 	case s.api == nil:
 		return plandoc.Cluster{Offline: true}, nil
 	case like.UID == "":
-		return plandoc.Cluster{Server: s.api.Fingerprint()}, nil
+		return plandoc.Cluster{Server: s.api.Fingerprint}, nil
 	}
 	uid, err := s.api.UID(ctx)
 	return plandoc.Cluster{UID: uid}, err

@@ -141,7 +141,7 @@ func (f *recording) end(ctx context.Context, s *session, err error) error {
 	if f.memory == nil || code == done || !f.journals[len(f.journals)-1].Begun() {
 		return err
 	}
-	doc, bad := plandoc.Parse("the record of this run", f.memory.Text())
+	doc, bad := plandoc.Parse("the record of this run", f.memory.Text)
 	if bad == nil {
 		o := options{policy: "live", manager: s.Write.FieldManager, concurrency: s.Concurrency, partial: true}
 		if f.serverSide {

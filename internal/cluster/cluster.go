@@ -42,14 +42,17 @@ type Cluster struct {
 
 	Saved bool // the command could read saved objects (--live) instead: errors say so
 
-	client      *rest.RESTClient
-	host        string
-	identity    string        // of the server, as far as known from the configuration; see identity
-	timeout     time.Duration // of a request; 0: none
-	fingerprint string
-	discovery   discovery.CachedDiscoveryInterfaceWithContext
-	lanes       *lanes
-	polls       chan struct{} // limits the reads of polled that are under way
+	// Fingerprint is a hash of the server's address and of the certificates that identify it. It is the
+	// same for all users of the server, and differs for another address of it.
+	Fingerprint string
+
+	client    *rest.RESTClient
+	host      string
+	identity  string        // of the server, as far as known from the configuration; see identity
+	timeout   time.Duration // of a request; 0: none
+	discovery discovery.CachedDiscoveryInterfaceWithContext
+	lanes     *lanes
+	polls     chan struct{} // limits the reads of polled that are under way
 
 	mu        sync.Mutex
 	listed    *metav1.APIGroupList           // see served; nil: not read yet
@@ -89,7 +92,7 @@ func New(flags Getter, warnings rest.WarningHandlerWithContext) (*Cluster, error
 		host:        config.Host,
 		identity:    identity(config),
 		timeout:     config.Timeout,
-		fingerprint: fingerprint(config),
+		Fingerprint: fingerprint(config),
 		discovery:   discovery.ToCachedDiscoveryInterfaceWithContext(found),
 		lanes:       way,
 		polls:       make(chan struct{}, mostPolls),
@@ -147,10 +150,6 @@ func (c *Cluster) UID(ctx context.Context) (string, error) {
 	}
 	return merge.At[string](merge.At[map[string]any](obj, "metadata"), "uid"), nil
 }
-
-// Fingerprint returns a hash of the server's address and of the certificates that identify it. It
-// is the same for all users of the server, and differs for another address of it.
-func (c *Cluster) Fingerprint() string { return c.fingerprint }
 
 func fingerprint(config *rest.Config) string {
 	return "sha256:" + hex.EncodeToString(serverHash(config, func(*rest.Config) [][]byte { return nil }))

@@ -115,7 +115,10 @@ func (e interrupted) Unwrap() []error {
 
 // Draft is a text passed to and from an editor, in a folder that only the user may read. Backups
 // and swap files of the editor are there, too.
-type Draft struct{ dir, path string }
+type Draft struct {
+	dir  string
+	Path string // the file of the text
+}
 
 // NewDraft makes the file; name is its name for the user, for example deployment-web.yaml. The
 // error is that of creating its folder.
@@ -124,7 +127,7 @@ func NewDraft(name string) (*Draft, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Draft{dir: dir, path: filepath.Join(dir, filepath.Base(name))}, nil
+	return &Draft{dir: dir, Path: filepath.Join(dir, filepath.Base(name))}, nil
 }
 
 // maxText bounds the text that an editor may save: no server would accept such a large object.
@@ -137,8 +140,8 @@ func (d *Draft) Edit(ctx context.Context, e Editor, s Streams, text []byte) ([]b
 	if err := d.write(text); err != nil {
 		return nil, err
 	}
-	ran := e.Run(ctx, d.path, s)
-	info, err := os.Lstat(d.path)
+	ran := e.Run(ctx, d.Path, s)
+	info, err := os.Lstat(d.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, d.lost("has taken the file away", text, ran)
@@ -150,10 +153,10 @@ func (d *Draft) Edit(ctx context.Context, e Editor, s Streams, text []byte) ([]b
 		return nil, errors.Join(ran, fmt.Errorf("the text is larger than %d MiB, which no server takes", maxText>>20))
 	}
 	// An editor that writes a new file chooses its permissions.
-	if err := os.Chmod(d.path, 0o600); err != nil {
+	if err := os.Chmod(d.Path, 0o600); err != nil {
 		return nil, errors.Join(ran, err)
 	}
-	got, err := os.ReadFile(d.path)
+	got, err := os.ReadFile(d.Path)
 	return got, errors.Join(ran, err)
 }
 
@@ -164,28 +167,25 @@ func (d *Draft) write(text []byte) error {
 	if err := os.WriteFile(next, text, 0o600); err != nil {
 		return errors.Join(err, os.Remove(next))
 	}
-	return os.Rename(next, d.path)
+	return os.Rename(next, d.Path)
 }
 
 // lost keeps the text that the editor received in another file, outside its leftovers.
 func (d *Draft) lost(what string, text []byte, ran error) error {
-	kept := filepath.Join(d.dir, "kept-"+filepath.Base(d.path))
+	kept := filepath.Join(d.dir, "kept-"+filepath.Base(d.Path))
 	if err := os.WriteFile(kept, text, 0o600); err != nil {
 		return errors.Join(ran, err)
 	}
-	d.path = kept
+	d.Path = kept
 	if ran != nil {
 		return ran
 	}
 	return fmt.Errorf("the editor %s; nothing was saved", what)
 }
 
-// Path returns the file of the text.
-func (d *Draft) Path() string { return d.path }
-
 // Written reports whether the text exists: it cannot be written to a full disk.
 func (d *Draft) Written() bool {
-	_, err := os.Lstat(d.path)
+	_, err := os.Lstat(d.Path)
 	return err == nil
 }
 

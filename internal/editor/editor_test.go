@@ -60,8 +60,8 @@ func TestDraft(t *testing.T) {
 	if err != nil || string(got) != "new" || out.String() != "typed" {
 		t.Errorf("got %q, %q, %v: the user saves, and has the terminal", got, out.String(), err)
 	}
-	info, err := os.Stat(d.Path())
-	if err != nil || info.Mode().Perm() != 0o600 || filepath.Base(d.Path()) != "deployment.apps-web.yaml" {
+	info, err := os.Stat(d.Path)
+	if err != nil || info.Mode().Perm() != 0o600 || filepath.Base(d.Path) != "deployment.apps-web.yaml" {
 		t.Errorf("%v %v: nobody else may read it, whatever the editor made of it", info.Mode(), err)
 	}
 	got, err = d.Edit(t.Context(), script(t, `printf more >>"$1"; exit 3`), s, []byte("old"))
@@ -74,7 +74,7 @@ func TestDraft(t *testing.T) {
 	if err := d.Discard(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(filepath.Dir(d.Path())); !errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(filepath.Dir(d.Path)); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the folder is still there, with what editors leave: %v", err)
 	}
 }
@@ -107,7 +107,7 @@ func TestDraftMisused(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: got %v, want %q", tt.why, err, tt.want)
 		}
-		if got, err := os.ReadFile(d.Path()); tt.kept != "" && string(got) != tt.kept {
+		if got, err := os.ReadFile(d.Path); tt.kept != "" && string(got) != tt.kept {
 			t.Errorf("%s: the text is not where it is said to be: %q, %v", tt.why, got, err)
 		}
 	}
@@ -151,7 +151,7 @@ func TestDraftUnwritten(t *testing.T) {
 	if _, err := d.Edit(t.Context(), Editor{}, Streams{}, []byte("one")); err == nil || d.Written() {
 		t.Errorf("%v, %t", err, d.Written())
 	}
-	if err := os.WriteFile(d.path, []byte("the user's"), 0o600); err != nil {
+	if err := os.WriteFile(d.Path, []byte("the user's"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Mkdir(blocked, 0o700); err != nil && !os.IsExist(err) {
@@ -160,7 +160,7 @@ func TestDraftUnwritten(t *testing.T) {
 	if _, err := d.Edit(t.Context(), Editor{}, Streams{}, []byte("two")); err == nil {
 		t.Error("it was written")
 	}
-	if text, err := os.ReadFile(d.Path()); err != nil || string(text) != "the user's" {
+	if text, err := os.ReadFile(d.Path); err != nil || string(text) != "the user's" {
 		t.Errorf("%q, %v", text, err)
 	}
 }

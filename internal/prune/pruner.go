@@ -32,7 +32,8 @@ type Pruner struct {
 	members map[*run.Item]Member // of the members missing in the input
 	size    int                  // members and objects of the input
 	down    []applyset.GroupKind
-	leaving []Member // that are being deleted already
+
+	Leaving []Member // the members that were being deleted already when Decide found them
 
 	mu      sync.Mutex                    // of members, while they are deleted, and of witness
 	witness map[applyset.GroupKind]Member // a member of each kind that the run has read
@@ -67,14 +68,14 @@ func (p *Pruner) Decide(ctx context.Context, plan *run.Plan) ([]*run.Item, error
 	for _, m := range found.All {
 		targets[m.UID] = m
 	}
-	p.leaving = nil
+	p.Leaving = nil
 	p.count(found.All)
 	p.members = map[*run.Item]Member{}
 	var items []*run.Item
 	for _, d := range applyset.Sorted(decisions) {
 		if d.Action == applyset.Terminating {
 			p.Note(d.String(), d.Reason)
-			p.leaving = append(p.leaving, targets[d.UID])
+			p.Leaving = append(p.Leaving, targets[d.UID])
 			continue
 		}
 		m := targets[d.UID]
@@ -151,10 +152,6 @@ func (p *Pruner) count(all []Member) {
 	}
 	p.size = len(objects)
 }
-
-// Leaving returns the members that were already being deleted when Decide found them. nil if there
-// are none.
-func (p *Pruner) Leaving() []Member { return p.leaving }
 
 // read reads the objects that are to be deleted, to be shown.
 func (p *Pruner) read(ctx context.Context, items []*run.Item) error {

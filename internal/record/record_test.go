@@ -65,8 +65,8 @@ func TestJournal(t *testing.T) {
 		t.Error("nothing was begun yet")
 	}
 	endTwo := begin(two)
-	if doc := parse(t, store.Text()); !j.Begun() || len(doc.Items) != 1 || doc.Items[0].Outcome != plandoc.Begun || doc.Summary != nil {
-		t.Errorf("before the request is sent the record says %s", store.Text())
+	if doc := parse(t, store.Text); !j.Begun() || len(doc.Items) != 1 || doc.Items[0].Outcome != plandoc.Begun || doc.Summary != nil {
+		t.Errorf("before the request is sent the record says %s", store.Text)
 	}
 	begin(one)(stored(one), nil)
 	begin(refused)(nil, &cluster.Refusal{Code: 403, Text: "no"})
@@ -75,13 +75,13 @@ func TestJournal(t *testing.T) {
 	if err := j.Close(&run.Plan{Job: &run.Job{}, Items: []*run.Item{one, two, refused, uncertain}}, true); err != nil {
 		t.Fatal(err)
 	}
-	doc := parse(t, store.Text())
+	doc := parse(t, store.Text)
 	var got []string
 	for _, i := range doc.Items {
 		got = append(got, i.Name+" "+string(i.Outcome)+" "+i.Written.ResourceVersion)
 	}
 	if want := "one done 8, two done 8, uncertain begun "; strings.Join(got, ", ") != want || doc.Summary == nil || !doc.Record {
-		t.Errorf("%q, want %q in\n%s", got, want, store.Text())
+		t.Errorf("%q, want %q in\n%s", got, want, store.Text)
 	}
 }
 
@@ -117,11 +117,11 @@ func TestEveryCut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		states[shown(store.Text())] = true
+		states[shown(store.Text)] = true
 		end(stored(item), nil)
-		states[shown(store.Text())] = true
+		states[shown(store.Text)] = true
 	}
-	killed := store.Text()
+	killed := store.Text
 	for n := range killed {
 		if got := shown(killed[:n]); got != "refused" && !states[got] {
 			t.Fatalf("cut off at %d, the record of a killed run has %s in\n%s", n, got, killed[:n])
@@ -130,7 +130,7 @@ func TestEveryCut(t *testing.T) {
 	if err := j.Close(&run.Plan{Job: &run.Job{}, Items: items}, false); err != nil {
 		t.Fatal(err)
 	}
-	whole := store.Text()
+	whole := store.Text
 	for n := range whole {
 		if got := shown(whole[:n]); got != "refused" && got != shown(whole) {
 			t.Fatalf("cut off at %d, the record has %s in\n%s", n, got, whole[:n])
@@ -164,8 +164,8 @@ func TestRetried(t *testing.T) {
 	if err := j.Close(&run.Plan{Job: &run.Job{}, Items: []*run.Item{item}}, false); err != nil {
 		t.Fatal(err)
 	}
-	if doc := parse(t, store.Text()); len(doc.Items) != 2 || doc.Items[0].Outcome != plandoc.Begun || doc.Items[1].Outcome != plandoc.Done {
-		t.Errorf("%s", store.Text())
+	if doc := parse(t, store.Text); len(doc.Items) != 2 || doc.Items[0].Outcome != plandoc.Begun || doc.Items[1].Outcome != plandoc.Done {
+		t.Errorf("%s", store.Text)
 	}
 }
 
@@ -283,7 +283,7 @@ func TestFile(t *testing.T) {
 	}
 	m := &Memory{}
 	_ = m.Append([]byte("text"))
-	if err := m.Remove(); err != nil || len(m.Text()) > 0 {
-		t.Errorf("%q %v", m.Text(), err)
+	if err := m.Remove(); err != nil || len(m.Text) > 0 {
+		t.Errorf("%q %v", m.Text, err)
 	}
 }

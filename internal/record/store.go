@@ -67,17 +67,17 @@ func (f *File) Remove() error {
 }
 
 // Memory is a Store in memory.
-type Memory struct{ text []byte }
+type Memory struct{ Text []byte }
 
 // Append adds text. It never fails.
 func (m *Memory) Append(text []byte) error {
-	m.text = append(m.text, text...)
+	m.Text = append(m.Text, text...)
 	return nil
 }
 
 // ReadAt reads what was appended. The error is io.EOF after the end.
 func (m *Memory) ReadAt(p []byte, at int64) (int, error) {
-	return bytes.NewReader(m.text).ReadAt(p, at)
+	return bytes.NewReader(m.Text).ReadAt(p, at)
 }
 
 // Replace is like File's. On an error, which is write's, the text is unchanged.
@@ -86,15 +86,12 @@ func (m *Memory) Replace(write func(io.Writer) error) error {
 	if err := write(&b); err != nil {
 		return err
 	}
-	m.text = b.Bytes()
+	m.Text = b.Bytes()
 	return nil
 }
 
 // Remove removes all. It never fails.
 func (m *Memory) Remove() error {
-	m.text = nil
+	m.Text = nil
 	return nil
 }
-
-// Text returns the written text.
-func (m *Memory) Text() []byte { return m.text }

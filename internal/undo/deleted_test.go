@@ -134,9 +134,9 @@ func deletion(t *testing.T, item *run.Item) *plandoc.Document {
 	if err := j.Close(&run.Plan{Job: &run.Job{}, Others: []*run.Item{item}}, false); err != nil {
 		t.Fatal(err)
 	}
-	doc, err := plandoc.Parse("run.yaml", store.Text())
+	doc, err := plandoc.Parse("run.yaml", store.Text)
 	if err != nil {
-		t.Fatalf("%v in\n%s", err, store.Text())
+		t.Fatalf("%v in\n%s", err, store.Text)
 	}
 	return doc
 }

@@ -128,9 +128,9 @@ func (w *world) recorded(t *testing.T, local string, secrets bool) *plandoc.Docu
 	if err := j.Close(p, false); err != nil {
 		t.Fatal(err)
 	}
-	doc, err := plandoc.Parse("run.yaml", store.Text())
+	doc, err := plandoc.Parse("run.yaml", store.Text)
 	if err != nil {
-		t.Fatalf("%v in\n%s", err, store.Text())
+		t.Fatalf("%v in\n%s", err, store.Text)
 	}
 	return doc
 }
