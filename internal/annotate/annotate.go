@@ -61,10 +61,7 @@ func (p Planner) Annotate(ctx context.Context, s apply.Subject, live map[string]
 	if err != nil {
 		return out, fmt.Errorf("%s: %w", s.Name, err)
 	}
-	final, ok := lastapplied.With(live, text).(map[string]any)
-	if !ok {
-		return out, fmt.Errorf("%s: the server's answer is no object", s.Name)
-	}
+	final := merge.At[map[string]any](lastapplied.With(live, text))
 	now := lastapplied.Read(final)
 	if now.State == lastapplied.Foreign {
 		return out, fmt.Errorf("%s: %w", s.Name, apply.ErrForeign)

@@ -233,10 +233,6 @@ func (s several) documents(c *call, encode func(any) ([]byte, error)) error {
 
 // reports prints one report of drift.
 func (c *call) reports(s several) error {
-	format, err := drift.FormatNamed(c.output)
-	if err != nil {
-		return err
-	}
 	all := make([]*drift.Report, len(s.found))
 	for i, f := range s.found {
 		if all[i] = f.report; f.report == nil {
@@ -244,7 +240,7 @@ func (c *call) reports(s several) error {
 		}
 	}
 	report := drift.Join(s.names, all)
-	err = format.Write(c.Out, report, drift.Options{Width: term.Width(c.Out), Color: c.colored(), Now: time.Now()})
+	err := drift.FormatNamed(c.output).Write(c.Out, report, drift.Options{Width: term.Width(c.Out), Color: c.colored(), Now: time.Now()})
 	if err == nil && len(report.Errors) == 0 && !c.quiet && c.output == drift.Formats[0].Name {
 		err = c.remark(noteOf(report), report.Summary())
 	}

@@ -64,11 +64,7 @@ func driftOutputs() []string {
 
 // drift compares all objects and prints the report, even if some have errors.
 func (c *call) drift(ctx context.Context) error {
-	format, err := drift.FormatNamed(c.output)
-	if err != nil {
-		return err
-	}
-	d := &comparison{call: c, notes: c.reporter(), format: format, options: drift.Options{Width: term.Width(c.Out), Color: c.colored(), Now: time.Now()}}
+	d := &comparison{call: c, notes: c.reporter(), format: drift.FormatNamed(c.output), options: drift.Options{Width: term.Width(c.Out), Color: c.colored(), Now: time.Now()}}
 	report, err := d.run(ctx)
 	switch {
 	case err != nil:

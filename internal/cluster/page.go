@@ -156,10 +156,7 @@ func (l Listed) Object() (map[string]any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the server's answer is not JSON: %w", err)
 	}
-	obj, ok := v.(map[string]any)
-	if !ok {
-		return nil, fmt.Errorf("the server's answer is no object")
-	}
+	obj := v.(map[string]any) // otherwise it would be in no list: see merge.SplitList
 	l.target.complete(obj)
 	if other := l.target.about(obj); other != "" {
 		return nil, errors.New("the server's list " + other)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -39,16 +40,9 @@ var Formats = []Format{
 	{"prometheus", "metrics for node_exporter's textfile collector", writeMetrics, nil},
 }
 
-// FormatNamed returns the format of a name; the error lists the names.
-func FormatNamed(name string) (Format, error) {
-	var names []string
-	for _, f := range Formats {
-		if f.Name == name {
-			return f, nil
-		}
-		names = append(names, f.Name)
-	}
-	return Format{}, fmt.Errorf("there are %s", strings.Join(names, ", "))
+// FormatNamed returns the format of a name, which must be one of Formats.
+func FormatNamed(name string) Format {
+	return Formats[slices.IndexFunc(Formats, func(f Format) bool { return f.Name == name })]
 }
 
 // Write prints a report. The error is w's, or that of a value that is not JSON.

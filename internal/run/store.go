@@ -128,9 +128,7 @@ func (p *Plan) compress(i *Item) error {
 		if s.kept != nil { // most of it is in live, too
 			text, s.kept.Patch = append(text, s.kept.Patch...), nil
 		}
-		if s.live, err = compress(text); err != nil {
-			return fmt.Errorf("%s: %w", i.Target, err)
-		}
+		s.live = compress(text)
 	}
 	i.Own()
 	i.stored = s
@@ -252,18 +250,14 @@ func release(w *flate.Writer) {
 }
 
 // compress makes a text small: an object with its managedFields to a third.
-func compress(text []byte) ([]byte, error) {
+func compress(text []byte) []byte {
 	w := compressor()
 	defer release(w)
 	b := bytes.NewBuffer(make([]byte, 0, len(text)/2))
 	w.Reset(b)
-	if _, err := w.Write(text); err != nil {
-		return nil, fmt.Errorf("cannot be compressed: %w", err)
-	}
-	if err := w.Close(); err != nil {
-		return nil, fmt.Errorf("cannot be compressed: %w", err)
-	}
-	return bytes.Clone(b.Bytes()), nil // without the buffer's spare capacity
+	_, _ = w.Write(text) // no write to b fails
+	_ = w.Close()
+	return bytes.Clone(b.Bytes()) // without the buffer's spare capacity
 }
 
 var decompressors = sync.Pool{New: func() any { return flate.NewReader(nil) }}
