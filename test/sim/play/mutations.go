@@ -25,7 +25,7 @@ var Mutations = []Mutation{
 	{"undo of a prune leaks the object from its set", "prune,undo", []edit{
 		{"internal/undo/created.go", "if d.Cover == nil {", "if d.Cover == nil || len(id) > 0 {"}}},
 	{"404 to a DELETE counts as deleted", "prune,not-found", []edit{
-		{"internal/run/remove.go", "\t\tcase err == nil:\n\t\t\tif left", "\t\tcase err == nil, cluster.IsNotFound(err):\n\t\t\tif left"}}},
+		{"internal/run/prune.go", "\t\tcase err == nil:\n\t\t\tif left", "\t\tcase err == nil, cluster.IsNotFound(err):\n\t\t\tif left"}}},
 	{"DELETE ignores Retry-After", "prune,busy", []edit{
 		{"internal/cluster/object.go", "for pauses := (Pauses{Most: c.Patience()}); err != nil; {", "for pauses := (Pauses{}); err != nil; {"}}},
 	{"watches and lists ignore Retry-After", "watch-busy", []edit{
@@ -35,9 +35,9 @@ var Mutations = []Mutation{
 	{"two runs: the parent is written over the other's", "prune,runs", []edit{
 		{"internal/prune/set.go", "\t\tp.ResourceVersion = apply.NoVersion\n\t}\n", "\t}\n\tp.ResourceVersion = \"\"\n"}}},
 	{"a member is deleted though it was marked since", "prune", []edit{
-		{"internal/prune/delete.go", "how.UID, how.ResourceVersion = m.UID, m.ResourceVersion", "how.UID = m.UID"}}},
+		{"internal/prune/set.go", "how.UID, how.ResourceVersion = m.UID, m.ResourceVersion", "how.UID = m.UID"}}},
 	{"undo restores what was planned, and not what was deleted", "record,prune,undo,our-name", []edit{
-		{"internal/run/remove.go", "case r.Recorded != \"\" &&", "case r.Recorded == \"-\" &&"}}},
+		{"internal/run/prune.go", "case r.Recorded != \"\" &&", "case r.Recorded == \"-\" &&"}}},
 	{"undo deletes what others have changed since", "undo", []edit{
 		{"internal/undo/created.go", "ResourceVersion: object.Object{Value: item.Planned.Live}.ResourceVersion()", "ResourceVersion: object.Object{}.ResourceVersion()"}}},
 	{"an interrupted run is not rolled back", "rollback", []edit{
