@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/complete"
@@ -59,7 +60,7 @@ func (v *setCall) adopt(ctx context.Context) error {
 	if len(found) == 0 {
 		return errors.New("no objects found to adopt: check -l or --from, and the namespace (-n chooses another)")
 	}
-	joined, err := s.Join(ctx, found, prune.Labelling{From: from, Manager: defaultManager, DryRun: v.mode == dryServer, Nothing: v.mode == dryClient})
+	joined, err := s.Join(ctx, found, prune.Labelling{From: from, Manager: apply.DefaultManager, DryRun: v.mode == dryServer, Nothing: v.mode == dryClient})
 	for _, m := range joined {
 		v.outcome(m.Target, "adopted")
 	}
@@ -187,14 +188,14 @@ func (v *setCall) disband(ctx context.Context) error {
 		return err
 	}
 	if v.mode != dryClient { // everything is tried before anything is written
-		l := prune.Labelling{Manager: defaultManager, DryRun: true}
+		l := prune.Labelling{Manager: apply.DefaultManager, DryRun: true}
 		if err := errors.Join(s.Leave(ctx, members, l), s.Remove(ctx, true)); err != nil {
 			return err
 		}
 	}
 	for _, m := range members {
 		if v.mode == dryNone {
-			if err := s.Leave(ctx, []prune.Member{m}, prune.Labelling{Manager: defaultManager}); err != nil {
+			if err := s.Leave(ctx, []prune.Member{m}, prune.Labelling{Manager: apply.DefaultManager}); err != nil {
 				return err
 			}
 		}

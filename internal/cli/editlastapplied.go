@@ -18,9 +18,6 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 )
 
-// editVerb has the user edit the last applied configuration.
-type editVerb struct{ targetVerb }
-
 var _ = registerVerb(verb{
 	use: "edit-last-applied (TYPE/NAME | -f FILE)", short: "Edit what was applied last, and see what that means",
 	long: `Edit the last-applied-configuration annotation of objects in your editor (KUBE_EDITOR,
@@ -34,11 +31,13 @@ What cannot be saved is kept in a file whose name is printed.`,
   # Explained against the file that will be merged next
   kubectl merge edit-last-applied -f web.yaml`,
 	inputs: "edit the configuration of", args: objectArgs,
-	run: func(c *call, ctx context.Context) error { return (&editVerb{targetVerb{call: c}}).run(ctx) },
+	run: func(c *call, ctx context.Context) error { return (&targetVerb{call: c}).editAll(ctx) },
 })
 
+// editAll has the user edit the last applied configuration of each object.
+//
 // Unlike kubectl: it starts vi where there is no terminal, too, which waits for nobody.
-func (v *editVerb) run(ctx context.Context) error {
+func (v *targetVerb) editAll(ctx context.Context) error {
 	// As in kubectl, -o yaml and json also set the format of the edited text.
 	objects, errs, err := v.read(ctx, v.args)
 	if err := errors.Join(append(errs, err)...); err != nil {
@@ -56,7 +55,7 @@ func (v *editVerb) run(ctx context.Context) error {
 }
 
 // edit passes one object through the editor. The text is kept after any failure.
-func (v *editVerb) edit(ctx context.Context, o target.Target) error {
+func (v *targetVerb) edit(ctx context.Context, o target.Target) error {
 	s, err := v.begin(ctx, o)
 	if err != nil {
 		return fmt.Errorf("%s: %w", o, err)
@@ -76,7 +75,7 @@ func (v *editVerb) edit(ctx context.Context, o target.Target) error {
 
 // editing is the state of one configuration's edit.
 type editing struct {
-	*editVerb
+	*targetVerb
 	*target.Edit
 	draft    *editor.Draft
 	first    []byte // the text at the beginning
@@ -84,7 +83,7 @@ type editing struct {
 }
 
 // begin starts with the current last-applied. As in kubectl, -o json has the text edited as JSON.
-func (v *editVerb) begin(ctx context.Context, t target.Target) (*editing, error) {
+func (v *targetVerb) begin(ctx context.Context, t target.Target) (*editing, error) {
 	asJSON, ext := v.output == "json", ".yaml"
 	if asJSON {
 		ext = ".json"
@@ -94,7 +93,7 @@ func (v *editVerb) begin(ctx context.Context, t target.Target) (*editing, error)
 		return nil, err
 	}
 	draft, err := editor.NewDraft(fileName(strings.ReplaceAll(t.String(), "/", "-"), map[string]bool{}) + ext)
-	return &editing{editVerb: v, Edit: edit, draft: draft, first: edit.Body}, err
+	return &editing{targetVerb: v, Edit: edit, draft: draft, first: edit.Body}, err
 }
 
 // blindTries is how often a text may be wrong without a terminal: an editor that is a script may be

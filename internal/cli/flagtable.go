@@ -32,10 +32,6 @@ type options struct {
 	release, newFile                                               string
 }
 
-// defaultManager is the field manager of kubectl apply, so that each of the two tools treats the
-// other's applies as its own.
-const defaultManager = "kubectl-client-side-apply"
-
 // Verbs that share flags.
 const (
 	plans   = "merge diff explain"
@@ -127,9 +123,9 @@ var flagRows = []flagRow{
 	{verbs: "files", name: "schema", group: "apply", at: func(c *call) any { return &c.schemas }, completes: manifests, help: schemaHelp + "are not built in"},
 	{verbs: plans, name: "strategy", group: "apply", def: strategy.Strategies[0].Name, at: func(c *call) any { return &c.strategy }, words: complete.Strategies, lists: strategies,
 		help: "how objects are merged: %s", excludes: []tie{{"server-side", "the server merges, by the type of each field: leave one of them out"}}},
-	{verbs: plans + " undo " + targets, name: "field-manager", group: "apply", def: defaultManager, at: func(c *call) any { return &c.manager },
+	{verbs: plans + " undo " + targets, name: "field-manager", group: "apply", def: apply.DefaultManager, at: func(c *call) any { return &c.manager },
 		help: "name of the manager used to track field ownership"},
-	{verbs: "drift absorb", name: "field-manager", group: "apply", def: defaultManager, at: func(c *call) any { return &c.manager },
+	{verbs: "drift absorb", name: "field-manager", group: "apply", def: apply.DefaultManager, at: func(c *call) any { return &c.manager },
 		help: "field manager that the files are applied with"},
 	{verbs: "migrate", name: "field-manager", group: "apply", def: apply.ServerManager, at: func(c *call) any { return &c.manager },
 		help: "the field manager of server-side apply"},

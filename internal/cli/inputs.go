@@ -129,7 +129,7 @@ func (c *call) checkNamed() error {
 
 // find returns the named objects; only those that a selector has chosen have been read.
 func (c *call) find(ctx context.Context) (*targetVerb, []target.Target, error) {
-	k := &targetVerb{call: &call{env: c.env, options: options{manager: defaultManager}}}
+	k := &targetVerb{call: &call{env: c.env, options: options{manager: apply.DefaultManager}}}
 	k.inputs.Selector = c.inputs.Selector
 	if err := k.open(ctx); err != nil {
 		return nil, nil, err

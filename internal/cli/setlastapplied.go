@@ -27,13 +27,11 @@ contains and the next file that is merged does not is removed by that merge.`,
 	takes: exactly(0, func(c *call) error {
 		return c.usage(fmt.Sprintf("unexpected argument %q: objects are given with -f", c.args[0]))
 	}),
-	run: func(c *call, ctx context.Context) error { return (&setVerb{targetVerb{call: c}}).run(ctx) },
+	run: func(c *call, ctx context.Context) error { return (&targetVerb{call: c}).set(ctx) },
 })
 
-// setVerb is kubectl merge set-last-applied.
-type setVerb struct{ targetVerb }
-
-func (v *setVerb) run(ctx context.Context) error {
+// set is kubectl merge set-last-applied.
+func (v *targetVerb) set(ctx context.Context) error {
 	if err := v.validateInput(); err != nil {
 		return err
 	}
@@ -50,11 +48,11 @@ func (v *setVerb) run(ctx context.Context) error {
 	if err := errors.Join(errs...); err != nil {
 		return err // nothing is written after an error
 	}
-	return v.send(ctx, objects, plans)
+	return v.putAll(ctx, objects, plans)
 }
 
-// send writes the plans, several objects at once, and reports in input order.
-func (v *setVerb) send(ctx context.Context, objects []target.Target, plans []annotate.Annotated) error {
+// putAll writes the plans, several objects at once, and reports in input order.
+func (v *targetVerb) putAll(ctx context.Context, objects []target.Target, plans []annotate.Annotated) error {
 	outs := make([]write.Result, len(objects))
 	errs := make([]error, len(objects)+1)
 	counts := map[write.Outcome]int{}

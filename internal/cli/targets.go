@@ -36,7 +36,7 @@ type targetVerb struct {
 func (k *targetVerb) open(ctx context.Context) error {
 	k.compares()
 	k.strategy = strategy.Strategies[0].Name
-	k.manager, k.validate = cmp.Or(k.manager, defaultManager), cmp.Or(k.validate, string(apply.Ignore))
+	k.manager, k.validate = cmp.Or(k.manager, apply.DefaultManager), cmp.Or(k.validate, string(apply.Ignore))
 	planner, err := k.planner(ctx)
 	if err != nil {
 		return err
