@@ -20,9 +20,8 @@ type UserRules struct {
 	// sensitive. They are then blanked in texts of others about the objects.
 	Values *redact.Values
 
-	mu     sync.Mutex
-	merged bool // some object was
-	used   map[int]bool
+	mu   sync.Mutex
+	used map[int]bool // nil: no object was merged
 }
 
 // CheckRules returns an error for rules that can match nothing: a path that the kind of an
@@ -62,13 +61,10 @@ func (r *UserRules) look(s Subject, triple merge.Triple, t *merge.Type) {
 	o := s.ruled(triple)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.merged = true
-	r.Rules.Found(o, t, func(i int) {
-		if r.used == nil {
-			r.used = map[int]bool{}
-		}
-		r.used[i] = true
-	})
+	if r.used == nil {
+		r.used = map[int]bool{}
+	}
+	r.Rules.Found(o, t, func(i int) { r.used[i] = true })
 }
 
 // Sensitive returns the fields of an object that the rules have hidden; nil: none. triple
@@ -101,7 +97,7 @@ func (r *UserRules) Unused() (out []schema.Rule) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i, rule := range r.Rules {
-		if r.merged && !r.used[i] {
+		if r.used != nil && !r.used[i] {
 			out = append(out, rule)
 		}
 	}

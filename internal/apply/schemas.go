@@ -20,8 +20,7 @@ type Documents struct {
 	// CustomResourceDefinition only after it serves the kind. nil: none is asked for.
 	Definition func(ctx context.Context, group, kind string) (map[string]any, error)
 
-	mu   sync.Mutex
-	docs map[string]*document
+	docs sync.Map // *document by group and version, or kind
 }
 
 // document is the known schema of a group and version, or of one kind in it from its definition.
@@ -90,21 +89,13 @@ func (d *Documents) define(ctx context.Context, group, version, kind string) (*m
 }
 
 func (d *Documents) entry(key string) *document {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.docs == nil {
-		d.docs = map[string]*document{}
+	kept, ok := d.docs.Load(key)
+	if !ok {
+		kept, _ = d.docs.LoadOrStore(key, new(document))
 	}
-	if d.docs[key] == nil {
-		d.docs[key] = &document{}
-	}
-	return d.docs[key]
+	return kept.(*document)
 }
 
 // Forget makes the next Type of a group and version fetch again, since a
 // CustomResourceDefinition was written.
-func (d *Documents) Forget() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.docs = nil
-}
+func (d *Documents) Forget() { d.docs.Clear() }

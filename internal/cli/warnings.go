@@ -59,9 +59,6 @@ func (w *warnings) HandleWarningHeaderWithContext(ctx context.Context, code int,
 	if w.off || code != 299 || text == "" || w.seen[one] {
 		return
 	}
-	if w.seen == nil {
-		w.seen = map[warning]bool{}
-	}
 	w.seen[one] = true
 	w.all = append(w.all, one)
 }
@@ -155,7 +152,7 @@ func userAgent() string {
 
 // connection returns kubectl's flags; their clients handle warnings as this program's do, and are bounded.
 func (e *env) connection() *genericclioptions.ConfigFlags {
-	e.warnings = &warnings{env: e}
+	e.warnings = &warnings{env: e, seen: map[warning]bool{}}
 	flags := genericclioptions.NewConfigFlags(true).WithDeprecatedPasswordFlag().WithDiscoveryQPS(50).WithDiscoveryBurst(300).
 		WithWarningPrinter(genericiooptions.IOStreams{ErrOut: spelling{e.ErrOut, e.secretValues()}}).
 		WithWrapConfigFn(func(c *rest.Config) *rest.Config {

@@ -72,7 +72,7 @@ type Left struct {
 // job. The error means that the server cannot be reached.
 func (u *Undo) Plan(ctx context.Context, job *run.Job) (*run.Plan, error) {
 	job.Plans, job.Pruner = u.planned, &deletions{u}
-	u.entries = map[*run.Item]*plandoc.Item{}
+	u.entries, u.joining = map[*run.Item]*plandoc.Item{}, map[string][]applyset.Member{}
 	p := &run.Plan{Job: job}
 	u.declare()
 	for _, item := range u.Record.Executed() {
@@ -153,9 +153,6 @@ func (u *Undo) planned(ctx context.Context, item *run.Item, obj map[string]any) 
 	if id := lastapplied.SetOf(out.Final); err == nil && id != "" && id != lastapplied.SetOf(obj) {
 		u.mu.Lock()
 		defer u.mu.Unlock()
-		if u.joining == nil {
-			u.joining = map[string][]applyset.Member{}
-		}
 		u.joining[id] = append(u.joining[id], applyset.Member{GroupKind: item.Target.GroupKind(), Namespace: item.Target.Namespace})
 	}
 	return out, err
