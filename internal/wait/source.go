@@ -15,8 +15,9 @@ import (
 
 // source is the subject of one watch.
 type source struct {
-	follow.Source        // Names are the awaited objects; none: dependents or events
-	class         string // a StorageClass that is read once, and not watched
+	follow.Source                                     // Names are the awaited objects; none: dependents or events
+	class         string                              // a StorageClass that is read once, and not watched
+	reduce        func(map[string]any) map[string]any // of users; nil: as the board needs them
 }
 
 // The kinds whose objects show why others are not ready.
@@ -124,8 +125,8 @@ type update struct {
 // polling is the interval in which objects are read that may not be watched.
 const polling = 2 * time.Second
 
-// run sends the updates of a source to a board until ctx ends. keep reduces objects.
-func (s source) run(ctx context.Context, api *cluster.Cluster, keep func(map[string]any) map[string]any, silence time.Duration, updates chan<- update) {
+// run sends the updates of a source to a board until ctx ends.
+func (s source) run(ctx context.Context, api *cluster.Cluster, silence time.Duration, updates chan<- update) {
 	send := func(ctx context.Context, u follow.Update) {
 		one := update{Update: u, source: s}
 		switch {
@@ -148,7 +149,7 @@ func (s source) run(ctx context.Context, api *cluster.Cluster, keep func(map[str
 		}
 		return
 	}
-	(&follow.Follower{API: api, Source: s.Source, Keep: keep, Send: send, Every: polling, Silence: silence}).Run(ctx)
+	(&follow.Follower{API: api, Source: s.Source, Keep: s.keep, Send: send, Every: polling, Silence: silence}).Run(ctx)
 }
 
 // confirm reads all sources that have not just been read, and all of them if that took long, since
@@ -191,9 +192,11 @@ func (b *board) readAll(ctx context.Context, all []source) (unread []update) {
 	return unread
 }
 
-// keep reduces an object to the fields that the board needs; nil for a kind that the board ignores.
+// keep reduces an object to the required fields; nil for a kind that the board ignores.
 func (s source) keep(obj map[string]any) map[string]any {
 	switch {
+	case s.reduce != nil:
+		return s.reduce(obj)
 	case s.Has(obj):
 		return obj
 	case s.Kind == kindPod, s.Kind == kindReplicaSet, s.Kind == kindEvent:

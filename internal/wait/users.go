@@ -55,10 +55,10 @@ func (u *Users) Find(ctx context.Context, targets []cluster.Target) ([]Use, erro
 
 // look lists possible users, pods after all that starts them. A pod missing in its list is then not
 // started any more, unless something is scaled up again.
-func (u *Users) look(ctx context.Context, sources []usersSource) (*use, error) {
+func (u *Users) look(ctx context.Context, sources []source) (*use, error) {
 	s := newUse()
 	for _, from := range sources {
-		list, err := u.API.Snapshot(ctx, from.Watching, from.reduce)
+		list, err := u.API.Snapshot(ctx, from.Watching, from.keep)
 		switch {
 		case cluster.IsNotFound(err): // the server has no such kind any more
 		case follow.Refused(err) && s.unknown[from.Namespace] == nil:
@@ -67,7 +67,7 @@ func (u *Users) look(ctx context.Context, sources []usersSource) (*use, error) {
 		case err != nil:
 			return nil, err
 		}
-		s.take(update{source: from.source, Update: follow.Update{Whole: true, Objects: list.Objects}})
+		s.take(update{source: from, Update: follow.Update{Whole: true, Objects: list.Objects}})
 	}
 	if u.owners == nil {
 		u.owners = map[string]string{}
@@ -91,7 +91,7 @@ func (u *Users) Await(ctx context.Context, targets []cluster.Target, until time.
 	defer cancel()
 	updates := make(chan update)
 	for _, from := range sources {
-		go from.run(watching, u.API, from.reduce, 0, updates)
+		go from.run(watching, u.API, 0, updates)
 	}
 	var timeout, again <-chan time.Time
 	if !until.IsZero() {
@@ -132,7 +132,7 @@ func (u *Users) Await(ctx context.Context, targets []cluster.Target, until time.
 }
 
 // overdue looks once more after the deadline, which may have passed before the first look.
-func (u *Users) overdue(ctx context.Context, sources []usersSource, targets []cluster.Target) []Use {
+func (u *Users) overdue(ctx context.Context, sources []source, targets []cluster.Target) []Use {
 	s, err := u.look(ctx, sources)
 	if err == nil {
 		return s.who(targets, noUser)
@@ -144,21 +144,15 @@ func (u *Users) overdue(ctx context.Context, sources []usersSource, targets []cl
 	return all
 }
 
-// usersSource is one list or watch, and the reduction of its objects.
-type usersSource struct {
-	source
-	reduce func(map[string]any) map[string]any
-}
-
 // sources returns the kinds to be searched, in each namespace of the targets.
-func (u *Users) sources(ctx context.Context, targets []cluster.Target) ([]usersSource, error) {
-	var all []usersSource
+func (u *Users) sources(ctx context.Context, targets []cluster.Target) ([]source, error) {
+	var all []source
 	added := map[cluster.Watching]bool{}
 	add := func(r cluster.Resource, typ *merge.Type) {
 		for _, t := range targets {
 			if w := (cluster.Watching{Resource: r, Namespace: t.Namespace}); !added[w] {
 				added[w] = true
-				all = append(all, usersSource{source{Source: follow.Source{Watching: w}}, keepUser(typ)})
+				all = append(all, source{Source: follow.Source{Watching: w}, reduce: keepUser(typ)})
 			}
 		}
 	}

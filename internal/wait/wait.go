@@ -62,7 +62,7 @@ func (w *Waiter) Wait(ctx context.Context, objects []Object) error {
 	b.judgeAll(time.Now())
 	follow := func(sources []source) {
 		for _, s := range sources {
-			go s.run(watching, w.API, s.keep, w.Silence, updates)
+			go s.run(watching, w.API, w.Silence, updates)
 		}
 	}
 	all := b.sources()
