@@ -1,11 +1,10 @@
 package ownership
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
@@ -59,12 +58,8 @@ func SameFields(a, b, save map[string]any) (bool, error) {
 }
 
 func setOf(fields map[string]any) (*fieldpath.Set, error) {
-	text, err := json.Marshal(fields)
-	if err != nil {
-		return nil, fmt.Errorf("managedFields: %w", err)
-	}
 	s := &fieldpath.Set{}
-	if err := s.FromJSON(bytes.NewReader(text)); err != nil {
+	if err := s.FromJSON(strings.NewReader(compact(fields))); err != nil {
 		return nil, fmt.Errorf("managedFields: %w", err)
 	}
 	return s, nil

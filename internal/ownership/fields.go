@@ -138,12 +138,12 @@ func compact(v any) string {
 	return strings.TrimSuffix(string(text), "\n")
 }
 
-// stepOf reads an entry's key of FieldsV1: k:{"name":"web"} or v:"x".
+// stepOf reads a key of FieldsV1: f:name, k:{"name":"web"} or v:"x"; false for ".".
 func stepOf(key string) (merge.Step, bool) {
-	kind, text, ok := strings.Cut(key, ":")
-	if !ok {
-		return merge.Step{}, false
+	if name, ok := strings.CutPrefix(key, "f:"); ok {
+		return merge.Named(name), true
 	}
+	kind, text, _ := strings.Cut(key, ":")
 	v, err := merge.ReadJSON([]byte(text))
 	if err != nil {
 		return merge.Step{}, false

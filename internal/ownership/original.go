@@ -239,11 +239,8 @@ func (h holding) inList(s spot, list []any, sets []owned) (any, bool) {
 	parts, entries := map[int]any{}, merge.EntriesOf(list, s.typ)
 	for _, key := range keysOf(sets) {
 		step, ok := stepOf(key)
-		if !ok {
-			continue
-		}
 		i := entries.At(step)
-		if i < 0 {
+		if !ok || i < 0 {
 			continue
 		}
 		hold := below(sets, key)

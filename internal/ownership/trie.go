@@ -1,10 +1,6 @@
 package ownership
 
-import (
-	"strings"
-
-	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
-)
+import "github.com/kubectl-merge/kubectl-merge/pkg/merge"
 
 // Present returns those of the fields, as FieldsV1 spells them, that v has. typ is the type
 // of v; nil knows no lists. fields is not modified.
@@ -42,7 +38,7 @@ func present(fields map[string]any, conf, v any, typ *merge.Type) map[string]any
 
 // likeAbsence reports whether the server stores that value of a field of typ like its absence.
 func likeAbsence(key string, v any, typ *merge.Type) bool {
-	step, ok := pathStep(key)
+	step, ok := stepOf(key)
 	return ok && v != nil && typ != nil && typ.Kind == merge.Object && step.Kind == merge.FieldStep &&
 		merge.Equal(map[string]any{step.Name: v}, map[string]any{}, typ)
 }
@@ -65,7 +61,7 @@ func childrenOf(v any, typ *merge.Type) children {
 
 // child is the element that a key of FieldsV1 leads to, with its type.
 func (c children) child(key string) (any, *merge.Type, bool) {
-	step, ok := pathStep(key)
+	step, ok := stepOf(key)
 	if ok && step.Kind == merge.FieldStep {
 		e, there := c.fields[step.Name]
 		return e, c.typ.Field(step.Name).Type, there
@@ -86,7 +82,7 @@ func Leaves(fields map[string]any) (out []merge.Path) {
 func leaves(fields map[string]any, at merge.Path, out *[]merge.Path) {
 	below := 0
 	for key, sub := range fields {
-		step, ok := pathStep(key)
+		step, ok := stepOf(key)
 		if !ok {
 			continue
 		}
@@ -96,14 +92,6 @@ func leaves(fields map[string]any, at merge.Path, out *[]merge.Path) {
 	if below == 0 && len(at) > 0 {
 		*out = append(*out, at)
 	}
-}
-
-// pathStep reads a key of FieldsV1; false for ".".
-func pathStep(key string) (merge.Step, bool) {
-	if name, ok := strings.CutPrefix(key, "f:"); ok {
-		return merge.Named(name), true
-	}
-	return stepOf(key)
 }
 
 // Minus returns the fields without those of another set, and all below them; both as FieldsV1
