@@ -25,10 +25,7 @@ type Conf struct {
 // view-last-applied printed may be blanked, and stays so. It is an error if it names
 // another object.
 func Given(value, live any) (Conf, error) {
-	text, err := json.Marshal(value)
-	if err != nil {
-		return Conf{}, fmt.Errorf("last-applied: %w", err)
-	}
+	text, _ := json.Marshal(value) // it is JSON, as read
 	read := lastapplied.Read(lastapplied.With(live, string(text)))
 	switch read.State {
 	case lastapplied.Blanked:

@@ -65,10 +65,7 @@ func (d *Definitions) Add(v any) error {
 		}
 		return nil
 	case m["openapi"] != nil || m["swagger"] != nil:
-		text, err := json.Marshal(m)
-		if err != nil {
-			return err
-		}
+		text, _ := json.Marshal(m) // it is JSON, as read
 		doc, err := schema.FromOpenAPI(text, merge.SourceFile)
 		if err != nil {
 			return err

@@ -115,10 +115,7 @@ func (v *viewVerb) confText(o target.Target, was lastapplied.Original, conf any)
 	var b bytes.Buffer
 	raw := []byte(was.Text)
 	if masked {
-		var err error
-		if raw, err = json.Marshal(hidden); err != nil {
-			return nil, err
-		}
+		raw, _ = json.Marshal(hidden) // values of an object are JSON
 	}
 	if err := json.Indent(&b, bytes.TrimSpace(raw), "", "  "); err != nil {
 		return nil, err

@@ -108,9 +108,6 @@ func plain(v any) string {
 	if s, ok := v.(string); ok {
 		return s
 	}
-	text, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Sprint(v)
-	}
+	text, _ := json.Marshal(v) // values of an object are JSON
 	return string(text)
 }

@@ -63,7 +63,8 @@ func (p *Plan) store(item *Item) error {
 		p.Needs == Changes && planned.Action == apply.Nothing && !notable(planned) && !item.consulted():
 		return item.prepare()
 	case p.large && len(planned.Conflicts) == 0 && !item.consulted(): // conflicts are reported twice, see release
-		return p.compress(item)
+		p.compress(item)
+		return nil
 	}
 	item.Own()
 	item.Object, item.stored = planned.Subject.Object, stored{}
@@ -112,20 +113,17 @@ func (i *Item) prepare() error {
 
 // compress replaces the plan, except its action, by the compressed live object and the plan's
 // results.
-func (p *Plan) compress(i *Item) error {
+func (p *Plan) compress(i *Item) {
 	if p.render(i) {
-		return nil
+		return
 	}
 	s := stored{form: compressed}
 	if p.Plans == nil {
 		s.kept = p.Planner.Keep(i.Planned)
 	}
 	if live := i.Planned.Live; live != nil {
-		text, err := object.Encode(live)
-		if err != nil {
-			return fmt.Errorf("%s: cannot be written as JSON: %w", i.Target, err)
-		}
-		if s.kept != nil { // most of it is in live, too
+		text, _ := object.Encode(live) // as it was read, it is JSON
+		if s.kept != nil {             // most of it is in live, too
 			text, s.kept.Patch = append(text, s.kept.Patch...), nil
 		}
 		s.live = compress(text)
@@ -133,7 +131,6 @@ func (p *Plan) compress(i *Item) error {
 	i.Own()
 	i.stored = s
 	i.evict()
-	return nil
 }
 
 // render stores the printed form of an item in place of its plan. It returns false if that is not
