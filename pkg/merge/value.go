@@ -27,7 +27,10 @@ func Equal(a, b any, typ *Type) bool {
 			return true
 		}
 		elem := typ.EntryType()
-		return slices.EqualFunc(a, b, func(x, y any) bool { return Equal(x, y, elem) })
+		decoded := elem != nil && elem.Kind != Unknown && elem.Source == SourceBuiltin // null into the zero value
+		return slices.EqualFunc(a, b, func(x, y any) bool {
+			return Equal(x, y, elem) || decoded && (x == nil && isZero(y, elem) || y == nil && isZero(x, elem))
+		})
 	}
 	return equalScalars(a, b, typ)
 }
