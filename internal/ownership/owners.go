@@ -14,6 +14,7 @@ import (
 // owners knows who owns a value of live. It reads metadata.managedFields (KEP-555) in their
 // raw form, so that creating one costs nothing and only disagreements pay for the look-up.
 type owners struct {
+	live    map[string]any
 	entries []ownerEntry
 	version any  // the API version that an entry is about
 	partial bool // some are about other versions than the rest, or than the object's
@@ -27,7 +28,8 @@ type ownerEntry struct {
 // Of reads the owners of an object from its managedFields, as the API writes them. It returns nil
 // where there are none, or where none can be read: then nothing is known of owners.
 func Of(obj any) merge.Owners {
-	o, is := &owners{}, merge.At[map[string]any](obj)
+	is := merge.At[map[string]any](obj)
+	o := &owners{live: is}
 	for _, m := range merge.MapsAt(is, "metadata", "managedFields") {
 		fields, ok := m["fieldsV1"].(map[string]any)
 		if !ok {
@@ -67,8 +69,10 @@ func (o *owners) At(p merge.Path) (out []merge.Owner) {
 			entire = append(entire, e.owner)
 		}
 	}
-	if len(out) == 0 {
-		return entire
+	if len(out) == 0 && len(entire) > 0 {
+		if _, there := merge.Lookup(o.live, p, nil); there { // otherwise, others have removed it
+			return entire
+		}
 	}
 	return out
 }

@@ -15,7 +15,8 @@ func (m *merger) dropped(s *cursor, o, v, raw Opt) (Opt, bool) {
 	if s.isDefaultKey(v) {
 		return raw, false
 	}
-	if cause := m.comesBack(s, Opt{}, v); cause != 0 {
+	// Others' entries of a list stay by themselves, whatever the server would fill in.
+	if cause := m.comesBack(s, Opt{}, v); cause != 0 && !(cause == CauseServer && isList(t) && m.foreign(s.path()) != nil) {
 		m.because(s, because{v, LiveSide, cause, o, Opt{}, v})
 		return raw, false
 	}
