@@ -57,7 +57,7 @@ func TestMistyped(t *testing.T) {
 	s := subject(t, `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d"},"spec":{"replicas":"3"}}`)
 	s.Origin.File = "d.yaml"
 	p := planner(t)
-	p.Locate = func(object.Object, merge.Path) string { return "d.yaml: line 4" }
+	p.Locate = func(object.Object, ...merge.Path) string { return "d.yaml: line 4" }
 	if _, err := p.Plan(t.Context(), s, nil); err == nil || !strings.Contains(err.Error(), "spec.replicas: must be") || !strings.Contains(err.Error(), "(d.yaml: line 4)") {
 		t.Errorf("got %v", err)
 	}

@@ -42,7 +42,7 @@ type Planner struct {
 
 	// Locate returns the place of a field of an object in its file, for errors; nil where
 	// objects do not come from a file.
-	Locate func(object.Object, merge.Path) string
+	Locate func(object.Object, ...merge.Path) string
 
 	// Schemas asks the server, or a file, for the type of a kind; nil where there is no
 	// source. A nil type without an error means that the kind is unknown.
@@ -219,9 +219,9 @@ func Deleting(live map[string]any) error {
 		return nil
 	}
 	if held := merge.At[[]any](live, "metadata", "finalizers"); len(held) > 0 {
-		since += fmt.Sprintf(", and waits for %s", strings.Trim(fmt.Sprint(held), "[]"))
+		since += fmt.Sprintf(", and waits for its finalizers %s", strings.Trim(fmt.Sprint(held), "[]"))
 	}
-	return fmt.Errorf("metadata.deletionTimestamp: %w since %s: wait until it is gone, and merge again to create it anew", ErrDeleting, since)
+	return fmt.Errorf("%w since %s: wait until it is gone, and merge again to create it anew", ErrDeleting, since)
 }
 
 // ErrAbsent reports that an object which is to be changed does not exist.

@@ -62,7 +62,7 @@ func TestPlanRefuses(t *testing.T) {
 			`deployment.apps/d: unknown field "spec.replica" (did you mean replicas?): fix the name, or merge without it (--validate=ignore)`},
 		{"an object that is being deleted", conf,
 			strings.Replace(conf, `"name":"c"`, `"name":"c","deletionTimestamp":"2024-01-02T03:04:05Z"`, 1),
-			"configmap/c: metadata.deletionTimestamp: is being deleted since 2024-01-02T03:04:05Z: wait"},
+			"configmap/c: is being deleted since 2024-01-02T03:04:05Z: wait"},
 		{"a last-applied configuration given for a manifest",
 			`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s","annotations":{"` + lastapplied.Marker + `":"secret"}},"data":{"pw":""}}`, "",
 			"values were blanked"},

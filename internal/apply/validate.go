@@ -104,9 +104,12 @@ func (p *Planner) Mistyped(s Subject, typ *merge.Type, before any) error {
 			text += `: begin each entry with "-"`
 		case w.Want == "a mapping":
 			text += ": write its fields below it"
-			if name, is := v.(string); is && typ.At(w.Path).Field("name").Type != nil && !redact.IsSecretKind(s.Group(), s.Kind()) {
+			name, _, _ := strings.Cut(merge.At[string](v), "=") // an entry of env may be A=b
+			if name != "" && typ.At(w.Path).Field("name").Type != nil && !redact.IsSecretKind(s.Group(), s.Kind()) {
 				text += ", as in name: " + name
 			}
+		case w.Want == "a string" && w.Fix == "" && typ.At(w.Path[:len(w.Path)-1]).EntryType() != nil:
+			text += ": write it as a block, |"
 		case redact.IsSecretKind(s.Group(), s.Kind()) && strings.HasPrefix(w.Fix, `"`):
 			text += ": quote it"
 		case !redact.IsSecretKind(s.Group(), s.Kind()):

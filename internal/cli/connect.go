@@ -5,8 +5,11 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strconv"
+
+	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
@@ -22,9 +25,13 @@ func (e *env) connect() (*cluster.Cluster, error) {
 	api, err := cluster.New(e.flags, e.warnings)
 	if err == nil {
 		api.Values, api.Saved = e.secretValues(), e.ran != nil && e.ran.cmd.Flags().Lookup("live") != nil
+		api.Kubeconfig = cmp.Or(*e.flags.KubeConfig, os.Getenv(clientcmd.RecommendedConfigPathEnvVar), clientcmd.RecommendedHomeFile)
 	}
 	if err == nil && e.flags.CacheDir != nil {
 		api.CacheSchemas(*e.flags.CacheDir)
+	}
+	if err == nil && api.Host() == cluster.WithoutConfig {
+		err = e.unchosen(api.Kubeconfig)
 	}
 	return api, e.existing(err)
 }
@@ -53,7 +60,7 @@ func (e *env) reach() (reached, error) {
 func (e *env) existing(err error) error {
 	config, bad := e.flags.ToRawKubeConfigLoader().RawConfig()
 	if bad != nil {
-		return err
+		return mistaken(err)
 	}
 	name := cmp.Or(*e.flags.Context, config.CurrentContext)
 	if c := config.Contexts[name]; err == nil && c != nil && config.Clusters[c.Cluster] == nil && *e.flags.ClusterName+*e.flags.APIServer == "" {
@@ -64,7 +71,7 @@ func (e *env) existing(err error) error {
 		value *string
 		names []string
 	}{
-		{"context", e.flags.Context, slices.Sorted(maps.Keys(config.Contexts))},
+		{"context", &name, slices.Sorted(maps.Keys(config.Contexts))},
 		{"cluster", e.flags.ClusterName, slices.Sorted(maps.Keys(config.Clusters))},
 		{"user", e.flags.AuthInfoName, slices.Sorted(maps.Keys(config.AuthInfos))},
 	} {
@@ -73,7 +80,7 @@ func (e *env) existing(err error) error {
 		}
 		return fmt.Errorf("kubeconfig: %s %q does not exist: --%s must be one of: %s", f.flag, *f.value, f.flag, listed(f.names))
 	}
-	return err
+	return mistaken(err)
 }
 
 // namespacing returns the namespace for objects without one, from -n or the kubeconfig's context.

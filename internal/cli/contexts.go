@@ -97,7 +97,7 @@ func (c *call) inContexts(ctx context.Context) (err error) {
 func (c *call) chosen() (chosen []string, err error) {
 	config, err := c.flags.ToRawKubeConfigLoader().RawConfig()
 	if err != nil {
-		return nil, fmt.Errorf("kubeconfig: %w", err)
+		return nil, mistaken(fmt.Errorf("kubeconfig: %w", err))
 	}
 	names := slices.Sorted(maps.Keys(config.Contexts))
 	for _, want := range c.contexts {
@@ -107,9 +107,6 @@ func (c *call) chosen() (chosen []string, err error) {
 			return nil, fmt.Errorf("--contexts=%s: fits no context of the kubeconfig%s; there are: %s", want, suggest.Hint(want, names), cmp.Or(listed(names), "none"))
 		}
 		chosen = append(chosen, slices.DeleteFunc(fits, func(name string) bool { return slices.Contains(chosen, name) })...)
-	}
-	if len(chosen) == 0 {
-		return nil, fmt.Errorf("--contexts=: names no context of the kubeconfig; there are: %s", cmp.Or(listed(names), "none"))
 	}
 	return chosen, nil
 }
@@ -126,7 +123,7 @@ func (c *call) in(name string) *call {
 			f.Set(given.Field(i))
 		}
 	}
-	if e.flags.Context = &name; *e.flags.Password == "" {
+	if e.flags.Context = &name; e.flags.Password != nil && *e.flags.Password == "" {
 		e.flags.Password = nil // otherwise users would be asked for it, by several calls at once
 	}
 	if one.output == "yaml" {

@@ -123,7 +123,6 @@ func (s *editing) loop(ctx context.Context) (said string, err error) {
 			if ctx.Err() != nil {
 				return "", reason
 			}
-			fmt.Fprintf(s.ErrOut, "%s: %s\n", escape.Line(s.Target.String()), oneLine(reason.Error()))
 			continue
 		}
 		if s.Same(next) {

@@ -56,7 +56,7 @@ var reasons = []reason{
 	{name: "altered-by-server", is: anError[*write.Different]()},
 	{name: "not-ready", is: anError[*wait.NotReady](), wait: true, next: toWait},
 	{name: "wrong-namespace", is: anError[*live.OtherNamespace](), next: toPlace},
-	{name: "unknown-field", is: either(anError(func(u *apply.Unfit) bool { return u.Unknown }), anError(func(r *cluster.Refusal) bool { return r.Code == http.StatusBadRequest && r.Field != "" }))},
+	{name: "unknown-field", is: either(anError(func(u *apply.Unfit) bool { return u.Unknown }), anError(func(r *cluster.Refusal) bool { return r.Code == http.StatusBadRequest && r.Fields != nil }))},
 	{name: "immutable", is: anError(func(r *cluster.Refusal) bool { return len(r.Immutable)+len(r.Unchangeable()) > 0 }), next: toExplain},
 	{name: "invalid", is: either(anError[*apply.Unfit](), anError[*object.FieldError](), status(http.StatusUnprocessableEntity, http.StatusBadRequest))},
 	{name: "syntax", is: anError[*source.SyntaxError]()},
@@ -139,8 +139,8 @@ func fieldOf(err error) string {
 		path = syntax.Path
 	case errors.As(err, &r) && len(r.Immutable) > 0:
 		path = r.Immutable[0]
-	case errors.As(err, &r):
-		path = r.Field
+	case errors.As(err, &r) && len(r.Fields) > 0:
+		path = r.Fields[0]
 	}
 	if _, err := merge.ParsePath(path); err != nil {
 		return ""

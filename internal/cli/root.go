@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -86,6 +87,10 @@ func newRoot(e *env) *cobra.Command {
 		if e.json && !klog.V(1).Enabled() {
 			hush() // errors are JSON notes
 		}
+		// Unlike kubectl: which asks for a user and a password there, too.
+		if *e.flags.Password == "" && !(term.IsTerminal(e.In) && term.IsTerminal(e.Out)) {
+			e.flags.Password = nil
+		}
 		e.style()
 		if err = cmp.Or(err, swallowed(cmd.Flags()), selects(cmd.Flags())); err != nil {
 			return cmd.FlagErrorFunc()(cmd, err)
@@ -155,14 +160,26 @@ func unknownVerb(cmd *cobra.Command, args []string) error {
 	}
 	text, meant := unknown(cmd, args[0])
 	if slices.Contains(kubectls, args[0]) && !cmd.HasParent() {
-		if text += fmt.Sprintf("; did you mean `kubectl %s`?", args[0]); args[0] == "delete" {
+		text, _, _ = strings.Cut(text, ";")
+		text += fmt.Sprintf("; did you mean `kubectl %s`?", args[0])
+		switch args[0] {
+		case "delete":
 			text += " A set is deleted with kubectl merge applyset delete NAME"
+		case "edit":
+			text += " What was applied last is edited with kubectl merge edit-last-applied"
 		}
 		return errors.New(text)
 	}
+	if flag := cmd.Flags().Lookup(args[0]); !meant && flag != nil && !flag.Hidden {
+		return fmt.Errorf("%s; it is a flag: --%s\nSee '%s --help' for usage", text, args[0], cmd.CommandPath())
+	}
 	if f := cmd.Flags().Lookup("filename"); !meant && f != nil && (!f.Changed || strings.ContainsAny(args[0], "./")) { // a second file
-		if text += "; files are given with -f"; f.Changed {
+		_, err := os.Stat(args[0])
+		switch text += "; files are given with -f"; {
+		case f.Changed:
 			text += ", each with its own, and a pattern in quotes: -f '*.yaml'"
+		case err != nil && strings.Contains(args[0], "/"):
+			text += fmt.Sprintf(", and an object is compared with kubectl merge diff %s", args[0])
 		}
 	}
 	return fmt.Errorf("%s\nSee '%s --help' for usage", text, cmd.CommandPath())
@@ -188,7 +205,7 @@ func unknown(cmd *cobra.Command, name string) (text string, meant bool) {
 var kubectls = []string{"annotate", "create", "delete", "describe", "edit", "get", "label", "logs", "patch", "replace", "rollout", "scale", "set"}
 
 // elsewhere maps what other tools call a verb to its name.
-var elsewhere = map[string]string{"rollback": "undo", "revert": "undo", "ls": "list", "get": "list", "plan": "diff", "preview": "diff"}
+var elsewhere = map[string]string{"rollback": "undo", "revert": "undo", "ls": "list", "get": "list", "plan": "diff", "preview": "diff", "last-applied": "view-last-applied", "status": "drift"}
 
 // addHelp adds cobra's command help. For an unknown command, cobra prints the root's help, and
 // succeeds: here that is an error.

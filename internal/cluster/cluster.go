@@ -46,6 +46,8 @@ type Cluster struct {
 	// same for all users of the server, and differs for another address of it.
 	Fingerprint string
 
+	Kubeconfig string // its name, for errors
+
 	client    *rest.RESTClient
 	host      string
 	identity  string        // of the server, as far as known from the configuration; see identity
@@ -73,6 +75,9 @@ func New(flags Getter, warnings rest.WarningHandlerWithContext) (*Cluster, error
 	if err != nil {
 		return nil, configError(err)
 	}
+	if anonymous(config) {
+		return nil, errAnonymous
+	}
 	config = rest.CopyConfig(config)
 	scheme := runtime.NewScheme() // of metav1.Status, the only type that the client itself has to understand
 	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
@@ -81,7 +86,7 @@ func New(flags Getter, warnings rest.WarningHandlerWithContext) (*Cluster, error
 	way := throttle(config)
 	client, err := rest.UnversionedRESTClientFor(config)
 	if err != nil {
-		return nil, fmt.Errorf("kubeconfig: %w", err)
+		return nil, configError(err)
 	}
 	found, err := flags.ToDiscoveryClient()
 	if err != nil {
@@ -111,6 +116,14 @@ func (c *Cluster) Patience() time.Duration {
 	return c.timeout
 }
 
+var errAnonymous = errors.New("no credentials for the server: --token, --client-certificate or a user of a kubeconfig (--kubeconfig, --user) gives them")
+
+// anonymous reports whether a configuration has nothing by which a server that speaks TLS knows the user.
+func anonymous(c *rest.Config) bool {
+	known := c.Username != "" || c.BearerToken+c.BearerTokenFile != "" || c.CertFile != "" || len(c.CertData) > 0 || c.AuthProvider != nil || c.ExecProvider != nil
+	return rest.IsConfigTransportTLS(*c) && !known
+}
+
 var ofAnotherType = redact.Pattern(`error loading config file "(.*?)": json: cannot unmarshal (\w+) into Go struct field \w+\.(\S+) of type (\S+)$`)
 
 var noConfig = redact.Pattern(`error loading config file "(.*?)": (?:couldn't get version/kind|no kind ".*" is registered)`)
@@ -125,9 +138,13 @@ func configError(err error) error {
 	case other != nil:
 		return fmt.Errorf("kubeconfig: %s: %s: has the type %s, where %s is needed", other[1], other[3], other[2], other[4])
 	case errors.Is(err, io.EOF): // the prompt of the client library
-		return errors.New("no credentials for the server: --token, --client-certificate or a user of a kubeconfig (--kubeconfig, --user) gives them")
+		return errAnonymous
 	case none != nil:
 		return fmt.Errorf("kubeconfig: %s: is no kubeconfig: check the name after --kubeconfig, or in KUBECONFIG", none[1])
+	case strings.HasSuffix(err.Error(), "without impersonating a user"):
+		return errors.New("kubeconfig: --as-group, --as-uid and --as-user-extra, or their fields there, need a user: name it with --as")
+	case strings.Contains(err.Error(), "illegal base64 data"):
+		return fmt.Errorf("kubeconfig: %w: copy again what its fields ending in -data have", err)
 	case missing && clientcmd.IsConfigurationInvalid(err):
 		return fmt.Errorf("kubeconfig: %w: correct the path there, or after the flag of that name", err)
 	case missing:

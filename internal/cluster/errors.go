@@ -39,9 +39,9 @@ type Refusal struct {
 	// messages name them; nil if they were not determined.
 	Immutable []string
 
-	// Field is the first field that is named as invalid, as messages name it; "" if there is none,
-	// or Within was not called yet.
-	Field string
+	// Fields are those that are named as invalid, as messages name them; nil if there are none, or
+	// Within was not called yet.
+	Fields []string
 
 	For        Purpose       // of the write that was refused
 	Pause      time.Duration // Retry-After of the response; 0: none
@@ -106,6 +106,18 @@ func Busy(code int) bool {
 // IsRefusal reports whether the server responded with an error.
 func IsRefusal(err error) bool { return errors.As(err, new(*Refusal)) }
 
+// OfObject reports whether a write was refused for what the object, or its namespace, is: not because a
+// permission is missing, somebody else has written it, or the server is out of order.
+func (e *Refusal) OfObject() bool {
+	switch e.Code {
+	case http.StatusBadRequest, http.StatusNotFound, http.StatusUnprocessableEntity:
+		return e.Verb != "get"
+	case http.StatusForbidden:
+		return e.Verb != "get" && !strings.Contains(e.Message, " cannot ")
+	}
+	return false
+}
+
 // RefusesDryRun reports whether a webhook or aggregated server does not support dry run.
 // Such a refusal is not about the object.
 func RefusesDryRun(err error) bool {
@@ -137,7 +149,10 @@ func (c *Cluster) explain(err error, t Target, verb string) error {
 		r.Causes, r.Kind, r.Name = s.Details.Causes, s.Details.Kind, s.Details.Name
 	}
 	if fields := undeclared(s.Message); fields != nil {
-		r.Code, r.Field = http.StatusBadRequest, fields[0] // as without server-side apply; the server answers 500
+		r.Code, r.Fields = http.StatusBadRequest, fields // as without server-side apply; the server answers 500
+	}
+	if strings.Contains(s.Message, noPriority) {
+		r.Fields = []string{"spec.priorityClassName"}
 	}
 	if r.Text = r.messageOf(s); redact.IsSecretKind(t.Group, t.Kind) {
 		r.Text = c.Values.BlankOwn(r.Text)
@@ -165,7 +180,7 @@ func (r *Refusal) messageOf(s metav1.Status) string {
 	secret := redact.IsSecretKind(r.Target.Group, r.Target.Kind)
 	switch {
 	case r.Code == http.StatusUnauthorized:
-		return "the server does not know you: log in again, or choose a user with --user or --context"
+		return "the server does not know you: log in again, correct --token, or choose a user with --user or --context"
 	case r.Code == http.StatusUnsupportedMediaType:
 		return "the server does not take this kind of patch"
 	case r.Code == http.StatusNotFound && strings.Contains(s.Message, "could not find the requested resource"):
@@ -178,8 +193,8 @@ func (r *Refusal) messageOf(s metav1.Status) string {
 		return forbidden(s.Message)
 	case ownershipConflict(r.Causes):
 		return owned(r.Causes)
-	case r.Field != "":
-		return shorten(strings.Join(undeclared(s.Message), ", "), maxText) + ": the server knows no such field: fix its name, or take it out of the file; without --server-side, --validate=ignore has the server drop it"
+	case r.Fields != nil:
+		return shorten(strings.Join(r.Fields, ", "), maxText) + ": the server knows no such field: fix its name, or take it out of the file; without --server-side, --validate=ignore has the server drop it"
 	}
 	if r.Verb == "get" && r.Code == http.StatusNotFound && (r.Target.Kind == "Namespace" || !strings.HasPrefix(s.Message, "namespaces ")) {
 		return shorten(s.Message, maxText) + ": check the name" + hintNamespace(r.Target)
@@ -211,7 +226,7 @@ func hintNamespace(t Target) string {
 	if t.Namespace == "" {
 		return ""
 	}
-	return ", and the namespace (now " + t.Namespace + "; -n chooses another)"
+	return ", and the namespace (now " + t.Namespace + "; -n or the file chooses another)"
 }
 
 // unexpected returns the text for a response that is not from an API server.
@@ -227,6 +242,9 @@ func unexpected(s metav1.Status) string {
 	return ""
 }
 
+// noPriority begins the refusal of a Pod whose priorityClassName is not there.
+const noPriority = "no PriorityClass with name "
+
 func forbidden(message string) string {
 	short := shorten(message, maxText)
 	if strings.Contains(message, `User "system:anonymous" `) {
@@ -235,6 +253,8 @@ func forbidden(message string) string {
 	switch {
 	case strings.Contains(message, "exceeded quota"):
 		return short + ": have the quota raised, or delete what is not needed"
+	case strings.Contains(message, noPriority):
+		return short + ": correct spec.priorityClassName (kubectl get priorityclasses lists what there is), or leave it out"
 	case strings.Contains(message, "because it is being terminated"):
 		return short + ": wait until it is deleted, and create it again, or use another"
 	case strings.Contains(message, " cannot "):
@@ -275,7 +295,10 @@ func (r *Refusal) Within(place func(field, kind string) (path, whose string), re
 	out := *r
 	if r.Code == http.StatusUnprocessableEntity && len(r.Causes) > 0 {
 		out.Text = invalid(r.Causes, redact.IsSecretKind(r.Target.Group, r.Target.Kind), place)
-		out.Field, _ = place(r.Causes[0].Field, "")
+		out.Fields = object.Each(own(r.Causes), func(c metav1.StatusCause) string {
+			path, _ := place(c.Field, "")
+			return path
+		})
 	}
 	out.Text = respell(out.Text)
 	return &out

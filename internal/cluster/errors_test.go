@@ -50,6 +50,17 @@ func TestExplain(t *testing.T) {
 		{"several complaints are one line",
 			invalid(metav1.StatusCause{Field: "a", Message: "Required value"}, metav1.StatusCause{Field: "b", Message: "Unsupported value: \"x\": supported values: \"y\""}), deployment,
 			`a: Required value; b: unsupported value "x": supported values: "y"`},
+		{"a variable, and a value in another case",
+			invalid(metav1.StatusCause{Field: "a", Message: `Invalid value: "x-${NAME}": a lowercase RFC 1123 subdomain`}, metav1.StatusCause{Field: "b", Message: `Unsupported value: "always": supported values: "Always", "Never"`}), deployment,
+			`a: invalid value "x-${NAME}": a variable that nothing replaced (envsubst); b: unsupported value "always": write Always`},
+		{"what follows from a missing value is not repeated, and sets no remedy",
+			invalid(metav1.StatusCause{Field: "spec.selector", Message: "Required value"}, metav1.StatusCause{Field: "spec.template.metadata.labels", Message: "Invalid value: null: `selector` does not match template `labels`"},
+				metav1.StatusCause{Field: "spec.selector", Message: "Invalid value: null: field is immutable"}), deployment,
+			"spec.selector: Required value"},
+		{"more than a few are all told",
+			invalid(metav1.StatusCause{Field: "a", Message: "x"}, metav1.StatusCause{Field: "b", Message: "x"}, metav1.StatusCause{Field: "c", Message: "x"}, metav1.StatusCause{Field: "d", Message: "x"},
+				metav1.StatusCause{Field: "e", Message: "x"}, metav1.StatusCause{Field: "f", Message: "x"}, metav1.StatusCause{Field: "g", Message: "x"}), deployment,
+			"a: x; b: x; c: x; d: x; e: x; f: x; g: x"},
 		{"a remedy follows the cause that it is about",
 			invalid(metav1.StatusCause{Field: "type", Message: "Invalid value: \"x\": field is immutable"}, metav1.StatusCause{Field: "metadata.labels", Message: "Invalid value: \"y!\": a valid label"}), secret,
 			"metadata.labels: invalid value: a valid label; type: invalid value: field is immutable: set it back to what the cluster has, or have the object deleted and created again: --recreate=Secret"},
@@ -68,7 +79,7 @@ func TestExplain(t *testing.T) {
 		{"an interrupt stays one", fmt.Errorf("x: %w", context.Canceled), deployment, context.Canceled.Error()},
 	} {
 		got := c.explain(tt.err, tt.target, "patch")
-		if !strings.Contains(got.Error(), tt.want) || strings.Contains(got.Error(), "\n") {
+		if !strings.Contains(got.Error(), tt.want) || strings.Contains(got.Error(), "null") || strings.Contains(got.Error(), "\n") {
 			t.Errorf("%s:\ngot  %s\nwant %s", tt.reason, got, tt.want)
 		}
 	}

@@ -17,11 +17,8 @@ import (
 // invalid returns one line with all causes: field, value if it is short and not secret, reason.
 func invalid(causes []metav1.StatusCause, secret bool, place func(field, kind string) (path, whose string)) string {
 	parts := make([]string, 0, len(causes))
-	causes = slices.SortedStableFunc(slices.Values(causes), func(a, b metav1.StatusCause) int { return remedied(a) - remedied(b) })
+	causes = slices.SortedStableFunc(slices.Values(own(causes)), func(a, b metav1.StatusCause) int { return remedied(a) - remedied(b) })
 	for _, c := range causes {
-		if len(causes) > 1 && consequence.MatchString(c.Message) {
-			continue
-		}
 		kind, value, why := cutValue(regex.ReplaceAllString(c.Message, "$1"))
 		if m := otherType.FindStringSubmatch(c.Message); m != nil {
 			kind, value, why = "must be of the type "+m[2]+", and has the type "+m[1], "", ""
@@ -37,15 +34,46 @@ func invalid(causes []metav1.StatusCause, secret bool, place func(field, kind st
 			value, why = "", character.ReplaceAllString(why, "must be JSON")
 		}
 		if value != "" && len(value) <= maxValue {
-			kind += " " + value
+			kind, why = kind+" "+value, meant(value, why)
 		}
 		text := slices.DeleteFunc([]string{field, kind, why, whose}, func(part string) bool { return part == "" })
 		if part := shorten(strings.Join(text, ": "), maxText); !slices.Contains(parts, part) { // values that are not shown may be all that differs
 			parts = append(parts, part)
 		}
 	}
-	return strings.Join(suggest.AtMost(parts, 5), "; ")
+	return strings.Join(suggest.AtMost(parts, mostCauses), "; ")
 }
+
+// meant returns what to do about a value that has a variable, or is supported in another case, else why.
+func meant(value, why string) string {
+	word, err := strconv.Unquote(value)
+	supported := regexp.MustCompile(`(?i)^supported values: .*"(` + regexp.QuoteMeta(word) + `)"`).FindStringSubmatch(why)
+	switch {
+	case err == nil && strings.Contains(word, "${"):
+		return "a variable that nothing replaced (envsubst)"
+	case err == nil && supported != nil:
+		return "write " + supported[1]
+	}
+	return why
+}
+
+// mostCauses are as many as kubectl's users see of an object that is wrong in many places.
+const mostCauses = 20
+
+// own returns the causes without those that follow from others: what could not be checked, and what is wrong with the
+// absence of a value, where a required value is missing.
+func own(causes []metav1.StatusCause) []metav1.StatusCause {
+	lacks := slices.ContainsFunc(causes, missing)
+	out := slices.DeleteFunc(slices.Clone(causes), func(c metav1.StatusCause) bool {
+		return consequence.MatchString(c.Message) || lacks && strings.HasPrefix(c.Message, "Invalid value: null")
+	})
+	if len(out) == 0 {
+		return causes
+	}
+	return out
+}
+
+func missing(c metav1.StatusCause) bool { return strings.HasPrefix(c.Message, "Required value") }
 
 // character matches what encoding/json reports of a value that is not JSON, with one of its characters.
 var character = regexp.MustCompile(`invalid character '(?:\\.+?|.)'.*`)
@@ -139,7 +167,7 @@ func (r *Refusal) Unchangeable() []metav1.StatusCause {
 	if r.Code != http.StatusUnprocessableEntity {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(r.Causes), func(c metav1.StatusCause) bool { return !unchangeable.MatchString(c.Message) })
+	return slices.DeleteFunc(slices.Clone(own(r.Causes)), func(c metav1.StatusCause) bool { return !unchangeable.MatchString(c.Message) })
 }
 
 // Purpose states what a write is for. It decides which remedies an error names: not every command
@@ -157,9 +185,12 @@ const (
 // Service has (k8s.io/kubernetes/pkg/registry/core/service/portallocator and ipallocator).
 var allocated = regexp.MustCompile(`provided (?:port|IP) is already allocated`)
 
+// outside matches what the API server reports of an address that is not in the range of Services.
+var outside = regexp.MustCompile(`provided IP \(.*\) is not in the valid range|does not match the current range`)
+
 // remedied returns 1 for a cause that remedy is about, which then follows it directly, and 0 for others.
 func remedied(c metav1.StatusCause) int {
-	if strings.Contains(c.Message, "{{") || allocated.MatchString(c.Message) || unchangeable.MatchString(c.Message) {
+	if strings.Contains(c.Message, "{{") || allocated.MatchString(c.Message) || outside.MatchString(c.Message) || unchangeable.MatchString(c.Message) {
 		return 1
 	}
 	return 0
@@ -178,6 +209,8 @@ func (r *Refusal) remedy() string {
 		return ": another Service has it by now (kubectl get services -A shows which): free it there, and undo again; --partial undoes the other objects"
 	case states(allocated.MatchString):
 		return ": another Service has it (kubectl get services -A shows which): free it there, or leave it out of the file, and the server chooses one"
+	case states(outside.MatchString):
+		return ": leave it out, and the server chooses one"
 	case len(r.Unchangeable()) > 0:
 		return r.instead()
 	}

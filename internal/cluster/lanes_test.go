@@ -65,7 +65,7 @@ func newBusy(t *testing.T, trip time.Duration) *busy {
 }
 
 func (b *busy) ToRESTConfig() (*rest.Config, error) {
-	return &rest.Config{Host: b.URL, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}, nil
+	return &rest.Config{Host: b.URL, BearerToken: "t", TLSClientConfig: rest.TLSClientConfig{Insecure: true}}, nil
 }
 
 func (b *busy) ToDiscoveryClient() (discovery.CachedDiscoveryInterface, error) {

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"net/url"
-	"os"
 	"strings"
 	"syscall"
 )
@@ -49,12 +48,13 @@ func Uncertain(err error) bool {
 	return Unanswered(err) || Busy(Code(err)) || errors.Is(err, context.Canceled)
 }
 
-// withoutConfig is the server that client-go assumes where no kubeconfig names one.
-const withoutConfig = "localhost:8080"
+// WithoutConfig is the server that client-go assumes where no kubeconfig names one.
+const WithoutConfig = "localhost:8080"
 
 func (c *Cluster) unreachable(err error) error {
 	var netw *url.Error
 	var endless *endlessError
+	var misnamed x509.HostnameError
 	switch host := hostOf(c.host); {
 	case errors.As(err, &endless):
 		return &Unreachable{Lost: true, slow: true, Text: fmt.Sprintf("server %s: %v: look at what stands between you and the server", host, endless)}
@@ -69,20 +69,21 @@ func (c *Cluster) unreachable(err error) error {
 			return &Unreachable{Setup: true, Text: fmt.Sprintf("server %s: no credentials: the helper %q of your kubeconfig failed (its own message is above): log in with it, or choose a user with --user or --context", host, helper)}
 		}
 		return &Unreachable{Setup: true, Text: fmt.Sprintf("server %s: no credentials: %s: install the plugin that your kubeconfig names, or choose a user with --user or --context", host, why)}
+	case errors.As(err, &misnamed):
+		why := strings.TrimPrefix(misnamed.Error(), "x509: ")
+		return &Unreachable{Setup: true, Text: fmt.Sprintf("server %s: its %s: check server and tls-server-name in your kubeconfig, "+
+			"or --server and --tls-server-name", host, why)}
 	case errors.As(err, new(x509.UnknownAuthorityError)):
-		return &Unreachable{Lost: true, Setup: true, Text: fmt.Sprintf("server %s: its certificate is not signed by the authority that your kubeconfig trusts: check the server and certificate-authority there, or choose another with --context", host)}
+		return &Unreachable{Lost: true, Setup: true, Text: fmt.Sprintf("server %s: its certificate is not signed by the authority that is trusted: check the server, and certificate-authority in your kubeconfig or --certificate-authority, or choose another with --context", host)}
 	case errors.Is(err, syscall.ECONNREFUSED):
 		text, offline := fmt.Sprintf("the connection to the server %s was refused - did you specify the right host or port?", host), ""
-		if host == withoutConfig {
-			text = fmt.Sprintf("no kubeconfig names a server: KUBECONFIG is %q", os.Getenv("KUBECONFIG"))
-			if _, err := os.Stat(os.Getenv("KUBECONFIG")); err != nil && os.Getenv("KUBECONFIG") != "" {
-				text += ", which is no file (a ~ in quotes stays as it is)"
-			}
+		if host == WithoutConfig {
+			text = fmt.Sprintf("no kubeconfig names a server: %q is no file (a ~ in quotes stays as it is), or chooses no context", c.Kubeconfig)
 		}
 		if c.Saved {
 			offline = "; merge and diff work without one, with --live FILE"
 		}
-		return &Unreachable{Setup: host == withoutConfig, Text: text + " (--kubeconfig, --context and --server choose it" + offline + ")"}
+		return &Unreachable{Setup: host == WithoutConfig, Text: text + " (--kubeconfig, --context and --server choose it" + offline + ")"}
 	case errors.As(err, new(*net.DNSError)):
 		return &Unreachable{Text: fmt.Sprintf("server %s: its name cannot be resolved: check the server in your kubeconfig, and the network", host)}
 	case timedOut(err):

@@ -26,10 +26,14 @@ type FieldError struct {
 	Object Object
 	Path   string // as merge.ParsePath reads it
 	What   string // with the remedy, and without any value
+	Key    string // of the mapping at Path, which is not shown; "" if the error is about none
 }
 
 // Error names the object's place, the object and the field.
 func (e *FieldError) Error() string {
+	if e.Path == "" {
+		return fmt.Sprintf("%s: %s", e.Object.Place(), e.What)
+	}
 	return fmt.Sprintf("%s: %s: %s", e.Object.Place(), e.Path, e.What)
 }
 
@@ -85,6 +89,9 @@ func (o Object) checkMeta(meta map[string]any, fail func(path, what string) erro
 			}
 		}
 	}
+	if err := o.checkKeys(); err != nil {
+		return err
+	}
 	if o.Name() == "" {
 		if merge.At[string](meta, "generateName") != "" {
 			return fail("metadata.generateName", "cannot use generate name with merge: an object without a name of its own cannot be found again; set metadata.name, or use `kubectl create`")
@@ -102,6 +109,22 @@ func (o Object) checkMeta(meta map[string]any, fail func(path, what string) erro
 		for k, v := range m {
 			if _, ok := v.(string); !ok && v != nil {
 				return fail(fmt.Sprintf("metadata.%s[%q]", key, k), noText(v))
+			}
+		}
+	}
+	return nil
+}
+
+// checkKeys reports a key of a Secret that no server takes. It is not shown: a value may stand in it, as in PASSWORD=x.
+func (o Object) checkKeys() error {
+	if o.Kind() != "Secret" || o.Group() != "" {
+		return nil
+	}
+	for _, at := range [][]string{nil, {"data"}, {"stringData"}} {
+		in := merge.At[map[string]any](o.Value, at...)
+		for _, key := range slices.Sorted(maps.Keys(in)) {
+			if in[key] != nil && len(validation.IsConfigMapKey(key)) > 0 {
+				return &FieldError{o, strings.Join(at, ""), `a key, which is not shown, has other characters than letters, digits, "-", "_" and ".": write KEY: VALUE`, key}
 			}
 		}
 	}

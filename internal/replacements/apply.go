@@ -48,7 +48,7 @@ type Find func(Selector) ([]any, error)
 // Apply makes the replacements, one after the other, in objects in the JSON forms of package merge.
 // It returns the resulting objects in order; unchanged ones are the very same values. find, which
 // may be nil, is called for sources that are not among the objects. idle names the targets that match
-// no object. Errors name the replacement, and never contain a value.
+// no object. Errors name the replacement, and contain no value that may be secret.
 //
 // Rules: https://kubectl.docs.kubernetes.io/references/kustomize/kustomization/replacements/ and kustomize's replacement filter.
 func (r Rules) Apply(objects []any, find Find) (out []any, idle []string, err error) {

@@ -14,6 +14,7 @@ import (
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
+	"github.com/kubectl-merge/kubectl-merge/internal/redact"
 	"github.com/kubectl-merge/kubectl-merge/internal/suggest"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
@@ -99,12 +100,25 @@ func near(n *kyaml.RNode, path string) string {
 	return ""
 }
 
+// only asks for the one field beside a field that an object lacks; "" where it has none, or several.
+func only(n *kyaml.RNode, path string) string {
+	steps := utils.SmarterPathSplitter(path, ".")
+	parent, err := n.Pipe(kyaml.Lookup(steps[:len(steps)-1]...))
+	if err != nil || parent == nil || parent.YNode().Kind != kyaml.MappingNode {
+		return ""
+	}
+	if fields, _ := parent.Fields(); len(fields) == 1 {
+		return "; did you mean " + strings.Join(append(steps[:len(steps)-1], fields...), ".") + "?"
+	}
+	return ""
+}
+
 // sourceValue returns the source's field, after it has been split.
 func (r rule) sourceValue(source *kyaml.RNode) (*kyaml.RNode, error) {
 	path := cmp.Or(r.Source.FieldPath, types.DefaultReplacementFieldPath)
 	n, err := source.Copy().Pipe(kyaml.Lookup(utils.SmarterPathSplitter(path, ".")...))
 	if err != nil || n.IsNilOrEmpty() {
-		return nil, fmt.Errorf("source: %s has no %s%s", nameOf(source), path, near(source, path))
+		return nil, fmt.Errorf("source: %s has no %s%s", nameOf(source), path, cmp.Or(near(source, path), only(source, path)))
 	}
 	if o := r.Source.Options; o != nil && o.Delimiter != "" {
 		if n.YNode().Kind != kyaml.ScalarNode {
@@ -149,7 +163,7 @@ func (r rule) target(nodes []*kyaml.RNode, t *types.TargetSelector, value *kyaml
 			continue
 		}
 		out = append(out, n)
-		fields, err := fits(n, t, value)
+		fields, err := r.fits(n, t, value)
 		if err != nil {
 			return nil, false, err
 		}
@@ -200,7 +214,7 @@ func weight(n *kyaml.Node) int {
 //
 // Unlike kustomize: which writes an empty text into a scalar that is to become a
 // mapping or list.
-func fits(n *kyaml.RNode, t *types.TargetSelector, value *kyaml.RNode) (count int, err error) {
+func (r rule) fits(n *kyaml.RNode, t *types.TargetSelector, value *kyaml.RNode) (count int, err error) {
 	paths := t.FieldPaths
 	if len(paths) == 0 {
 		paths = []string{types.DefaultReplacementFieldPath}
@@ -220,12 +234,37 @@ func fits(n *kyaml.RNode, t *types.TargetSelector, value *kyaml.RNode) (count in
 			switch {
 			case scalar && value.YNode().Kind != kyaml.ScalarNode:
 				return 0, fmt.Errorf("target %s: %s is a scalar, and the source's value is %s", nameOf(n), path, kindOf(value))
+			case scalar && (t.Options == nil || t.Options.Delimiter == "") && unreadable(f.YNode(), value.YNode()):
+				return 0, fmt.Errorf("target %s: %s is %s, and %s", nameOf(n), path, map[bool]string{true: "a boolean", false: "a number"}[f.YNode().ShortTag() == kyaml.NodeTagBool], r.sourceIs(value))
 			case !scalar && t.Options != nil && t.Options.Delimiter != "":
 				return 0, fmt.Errorf("target %s: %s is %s: a delimiter cannot split it", nameOf(n), path, kindOf(f))
 			}
 		}
 	}
 	return count, nil
+}
+
+// unreadable reports whether a field that has a number or a boolean would hold what is neither.
+func unreadable(field, value *kyaml.Node) bool {
+	tag := field.ShortTag()
+	if tag == kyaml.NodeTagString || tag == kyaml.NodeTagNull {
+		return false
+	}
+	_, err := fromText(tag + " " + value.Value)
+	return err != nil
+}
+
+// sourceIs names the source, and its value unless that may be secret.
+func (r rule) sourceIs(value *kyaml.RNode) string {
+	text := fmt.Sprintf("%q", value.YNode().Value)
+	if r.SourceValue != nil {
+		return "sourceValue is " + text
+	}
+	path := cmp.Or(r.Source.FieldPath, types.DefaultReplacementFieldPath)
+	if redact.IsSecretKind(r.Source.Group, r.Source.Kind) || redact.SensitiveName(path) || len(text) > 60 {
+		text = "a text"
+	}
+	return fmt.Sprintf("the source, %s of %s, is %s", path, Selector{Group: r.Source.Group, Kind: r.Source.Kind, Name: r.Source.Name}, text)
 }
 
 func kindOf(n *kyaml.RNode) string {
@@ -262,7 +301,7 @@ func typed(before, after any, name string) (any, error) {
 			continue
 		}
 		fixed, err := merge.ReadJSON([]byte(m.Fix))
-		if m.Fix == "" || err != nil {
+		if m.Fix == "" || err != nil || strings.HasPrefix(m.Want, "a quantity") {
 			there, _ := merge.Lookup(after, m.Path, t)
 			errs = append(errs, fmt.Errorf("%s: %s takes %s, and would get %s: correct the target's fieldPaths, or the source's fieldPath", name, m.Path, m.Want, typeName(there)))
 			continue

@@ -48,19 +48,21 @@ func (e *ObjectError) Of(err error) *ObjectError {
 	return &ObjectError{Target: e.Target, Err: err, object: e.object}
 }
 
-// Place returns where the field that a server refused is in its file, in parentheses after a space;
-// "" if the refusal names no field, or the object is not from a file. The file is read again for
-// it.
+// Place returns where the object that a server refused is in its file, in parentheses after a space:
+// the lines of the fields that the refusal names, or of the object if it names none. "" if the
+// refusal is not about the object, or that is not from a file. The file is read again for it.
 func (e *ObjectError) Place() string {
 	var r *cluster.Refusal
-	if e == nil || !errors.As(e.Err, &r) || r.Field == "" || e.object.Origin.File == "" {
+	if e == nil || !errors.As(e.Err, &r) || !r.OfObject() || e.object.Origin.File == "" {
 		return ""
 	}
-	path, err := merge.ParsePath(r.Field)
-	if err != nil {
-		return ""
+	var paths []merge.Path
+	for _, field := range r.Fields {
+		if path, err := merge.ParsePath(field); err == nil {
+			paths = append(paths, path)
+		}
 	}
-	return " (" + source.At(e.object, path) + ")"
+	return " (" + source.At(e.object, paths...) + ")"
 }
 
 // Cause returns the text without the object's name, so that errors with the same cause, such as a

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -10,8 +11,10 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
+	"github.com/kubectl-merge/kubectl-merge/internal/redact"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
 // preflight has the server try the items in a dry run. A final refusal ends the run before
@@ -78,9 +81,28 @@ func (w *writer) apply(ctx context.Context, s write.Server, item *Item) (write.R
 	for pause := 100 * time.Millisecond; ; pause *= 2 {
 		out, err := s.Apply(item.Meter.In(ctx), t)
 		if !w.settling(item, err) || cluster.Sleep(ctx, pause) != nil {
-			return out, err
+			return out, w.undecoded(item, err)
 		}
 	}
+}
+
+// undecodable matches what a server says of an object with a value of another type than its field's, which
+// it names neither in full nor with its place (encoding/json, encoding/base64).
+var undecodable = redact.Pattern(`cannot unmarshal|illegal base64`)
+
+// undecoded returns the values because of which the server could not read an object, in place of its words.
+func (w *writer) undecoded(item *Item, err error) error {
+	r, ok := errors.AsType[*cluster.Refusal](err)
+	t, builtin := schema.Builtin(item.Target.Group, item.Target.Version, item.Target.Kind)
+	if !ok || !builtin || w.Planner == nil || !undecodable().MatchString(r.Message) {
+		return err
+	}
+	if whole, failed := item.Object.Whole(); failed == nil {
+		if wrong := w.Planner.Mistyped(apply.Subject{Object: whole}, t, nil); wrong != nil {
+			return fmt.Errorf("%s: %w", item.Target, wrong)
+		}
+	}
+	return err
 }
 
 // settling reports whether this run has just written the cause of a refusal.
@@ -122,9 +144,13 @@ func reasonOf(item *Item, err error) string {
 }
 
 // unstored returns those of a plan's doubtful values that the server does not store: there, its
-// answer to a dry run equals live. If it cannot be asked, managedFields decide.
+// answer to a dry run equals live. If it cannot be asked, managedFields decide. Values of an object
+// that it refuses are sent, so that the user learns why.
 func (j *Job) unstored(ctx context.Context, item *Item, p apply.Planned) (paths []merge.Path) {
-	answer := j.answer(ctx, item, p)
+	answer, err := j.answer(ctx, item, p)
+	if r, ok := errors.AsType[*cluster.Refusal](err); ok && r.OfObject() {
+		return nil
+	}
 	live, made := merge.NewFinder(p.Live, p.Type), merge.NewFinder(answer, p.Type)
 	for _, d := range p.Doubtful {
 		was, had := live.Lookup(d.Path)
@@ -137,10 +163,11 @@ func (j *Job) unstored(ctx context.Context, item *Item, p apply.Planned) (paths 
 	return paths
 }
 
-// answer returns the object that the server would store of a plan; nil if that is unknown.
-func (j *Job) answer(ctx context.Context, item *Item, p apply.Planned) map[string]any {
+// answer returns the object that the server would store of a plan; nil if that is unknown. The error
+// is the server's.
+func (j *Job) answer(ctx context.Context, item *Item, p apply.Planned) (map[string]any, error) {
 	if j.API == nil || p.Action != apply.Change || len(p.Conflicts) > 0 {
-		return nil
+		return nil, nil
 	}
 	s := write.Server{API: j.API, Write: j.Write}
 	s.Write.DryRun, s.Write.FieldManager = true, j.Planner.Manager
@@ -148,7 +175,7 @@ func (j *Job) answer(ctx context.Context, item *Item, p apply.Planned) map[strin
 		return apply.Planned{}, errors.New("was changed meanwhile")
 	}})
 	if err != nil {
-		return nil
+		return nil, err
 	}
-	return out.Object
+	return out.Object, nil
 }

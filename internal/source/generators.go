@@ -1,11 +1,14 @@
 package source
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/redact"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -17,6 +20,7 @@ type generators struct {
 	values    *redact.Values
 	addresses *redact.Values  // receives the credentials in addresses of remote bases
 	seen      map[string]bool // folders
+	strange   []error         // lines of files of variables that no server takes
 }
 
 // Bounds of the reads for one error.
@@ -81,11 +85,22 @@ func (g *generators) text(dir string, text []byte) {
 			for _, env := range append(merge.AllAt[string](generator["envs"]), merge.AllAt[string]([]any{generator["env"]})...) {
 				text, _ := g.fileText(filepath.Join(dir, env))
 				g.values.AddLines(string(text))
+				g.lines(filepath.Join(dir, env), string(text))
 			}
 			for _, file := range merge.AllAt[string](generator["files"]) {
 				text, _ := g.fileText(filepath.Join(dir, file[strings.IndexByte(file, '=')+1:]))
 				g.values.AddText(string(text))
 			}
+		}
+	}
+}
+
+// lines collects the lines of a file of variables whose key no Secret can have. They are not shown: PASSWORD: x holds a value.
+func (g *generators) lines(name, text string) {
+	for i, line := range strings.Split(text, "\n") {
+		key, _, _ := strings.Cut(strings.TrimSpace(line), "=")
+		if key != "" && key[0] != '#' && len(validation.IsConfigMapKey(key)) > 0 {
+			g.strange = append(g.strange, fmt.Errorf("%s: line %d: is not KEY=VALUE", name, i+1))
 		}
 	}
 }

@@ -85,7 +85,7 @@ var spelled = sync.OnceValue(func() []spelling {
 		{regexp.MustCompile(`^replacements must specify a source and at least one target$`), "replacements: an entry lacks source or targets: add it"},
 		{regexp.MustCompile(`^target must specify resources to select$`), "replacements: an entry of targets lacks select: add it"},
 		{regexp.MustCompile("(?s)^trouble configuring builtin ReplacementTransformer with config: `\nReplacements:\n- path: (\\S+).*?`: "), "replacements: $1: "},
-		{regexp.MustCompile("^(configmap|secret) (\\S+) illegally repeats the key `([^`]*)`$"), "a generator: $1 $2 has the key $3 twice: keep one of them"},
+		{regexp.MustCompile("^(?:configmap|secret) (\\S+) illegally repeats the key `([^`]*)`$"), "a generator: $1 has the key $2 twice: keep one of them"},
 		{regexp.MustCompile(`(?s)^merging from generator .*Kind:"(\w+)".* Name:"([^"]*)".* does not exist; cannot merge or replace$`), "a generator with a behavior: no resource is a $1 $2: correct the name, or take behavior out"},
 		{regexp.MustCompile(`^var '\{(\S+) (\w+)\..*\}' cannot be mapped to a field in the set of known resources$`), "vars: $1: no resource is the $2 that it names: correct its objref, or add the resource"},
 		{regexp.MustCompile(`(?s)^accumulation err='accumulating resources from '(.*?)': evalsymlink .*`), "transformers, generators or validators: $1: there is no such file: add it, or take the entry out"},

@@ -32,6 +32,9 @@ spec:
         image: a
       - name: side
         image: b
+        ports:
+        - containerPort: 80
+        - containerPort: 80
 ---
 apiVersion: v1
 kind: List
@@ -57,7 +60,8 @@ items:
 		{0, "data.two", ": line 7"},
 		{1, "spec.template.spec.containers[name=side].image", ": line 20"},
 		{1, "spec.template.spec.containers[1]", ": line 19"},
-		{2, "data.x", ": line 29"},
+		{1, "spec.template.spec.containers[name=side].ports[containerPort=80,protocol=TCP]#2", ": line 23"},
+		{2, "data.x", ": line 32"},
 		{0, "data.none", ": line 5"},
 	} {
 		p, err := merge.ParsePath(tt.path)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"sigs.k8s.io/kustomize/api/konfig"
@@ -264,15 +265,24 @@ func commentOf(text []byte) int {
 	return -1
 }
 
-// At returns the place of a field of an object from this package, as errors name it: web.yaml: line
-// 7. The file is read again for it, so it is for errors that end a run. If that is impossible
-// (standard input, a URL), or the field is missing, At returns the object's place.
-func At(o object.Object, p merge.Path) string {
-	at := o.Origin
-	if line := lineOf(o, p); line > 0 {
-		return fmt.Sprintf("%s: line %d", at.File, line)
+// At returns the places of fields of an object from this package, as errors name them: web.yaml:
+// lines 7, 9. The file is read again for them, so it is for errors that end a run. If that is
+// impossible (standard input, a URL), or the fields are missing, At returns the object's place.
+func At(o object.Object, fields ...merge.Path) string {
+	var lines []int
+	for _, p := range fields {
+		if line := lineOf(o, p); line > 0 {
+			lines = append(lines, line)
+		}
 	}
-	return at.String()
+	slices.Sort(lines)
+	switch lines = slices.Compact(lines); len(lines) {
+	case 0:
+		return o.Origin.String()
+	case 1:
+		return fmt.Sprintf("%s: line %d", o.Origin.File, lines[0])
+	}
+	return o.Origin.File + ": lines " + strings.Join(object.Each(lines, strconv.Itoa), ", ")
 }
 
 // onItsLine puts the line of the field into an error, instead of the object's.
@@ -282,8 +292,11 @@ func onItsLine(err error) error {
 		return err
 	}
 	p, bad := merge.ParsePath(field.Path)
-	if bad != nil {
+	if bad != nil && field.Path != "" {
 		return err
+	}
+	if field.Key != "" {
+		p = p.Child(merge.Named(field.Key))
 	}
 	if line := lineOf(field.Object, p); line > 0 {
 		field.Object.Origin.Line = line

@@ -71,6 +71,11 @@ func Read(ctx context.Context, in Inputs) ([]object.Object, error) {
 		if err == nil {
 			var got []object.Object
 			got, err = in.parse(name, data, keep)
+			if bad, ok := errors.AsType[*object.FieldError](err); ok && bad.Key != "" && in.Kustomize != "" {
+				g := &generators{values: in.Values, addresses: &redact.Values{}}
+				g.read(in.Kustomize)
+				err = cmp.Or(errors.Join(g.strange...), err)
+			}
 			if len(got) == 0 && err == nil && in.Selector == "" && in.Empty != nil && slices.Contains(in.Names(), name) {
 				in.Empty(name)
 			}

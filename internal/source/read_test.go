@@ -219,7 +219,7 @@ func TestChain(t *testing.T) {
 		"noselect":    "replacements: an entry of targets lacks select: add it",
 		"replaced":    "replacements: r.yaml: there is no such file: add it, or take the entry out",
 		"image":       "kustomization.yaml: images: must be a mapping, or a list of mappings: write its fields, as in name: web",
-		"key":         "a generator: configmap s has the key a twice: keep one of them",
+		"key":         "a generator: s has the key a twice: keep one of them",
 		"behavior":    "a generator with a behavior: no resource is a ConfigMap s: correct the name, or take behavior out",
 		"var":         "vars: X: no resource is the Service that it names: correct its objref, or add the resource",
 		"transformer": "transformers, generators or validators: t.yaml: there is no such file: add it, or take the entry out",

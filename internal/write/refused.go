@@ -50,7 +50,7 @@ func (c *applying) refused(ctx context.Context, err error) error {
 	its := merge.At[string](s.Final, "spec", "names", "plural") + "." + merge.At[string](s.Final, "spec", "group")
 	for i, c := range given.Causes {
 		given.Causes[i].Field += s.entry(c)
-		given.Causes[i].Message = strings.Replace(c.Message, `spec.names.plural+"."+spec.group`, its+", spec.names.plural and spec.group", 1)
+		given.Causes[i].Message = strings.Replace(c.Message, `spec.names.plural+"."+spec.group`, its+", spec.names.plural and spec.group", 1) + s.lacking(c)
 	}
 	out := given.Within(func(field, kind string) (path, whose string) {
 		path, whose = s.place(field, kind)
@@ -62,7 +62,7 @@ func (c *applying) refused(ctx context.Context, err error) error {
 	out.Immutable = s.immutable(once)
 	if slices.ContainsFunc(out.Immutable, func(field string) bool { return !strings.Contains(out.Text, field) }) { // the server has named the mutable fields instead
 		out.Text = strings.Join(out.Immutable, ", ") + ": " + strings.TrimPrefix(out.Text, "spec: Forbidden: ")
-		out.Field = out.Immutable[0]
+		out.Fields = out.Immutable
 	}
 	return out
 }
@@ -72,6 +72,22 @@ type sent struct {
 	apply.Planned
 	owners merge.Owners
 }
+
+// lacking returns why a value is required that the file does not have, and what to do; "" for other causes.
+func (s sent) lacking(c metav1.StatusCause) string {
+	at, ok := s.path(c.Field)
+	if _, had := merge.Lookup(s.Live, at, s.Type); c.Type != metav1.CauseTypeFieldValueRequired || !ok {
+		return ""
+	} else if had {
+		return ": live has it, and the file lacks it: put it back"
+	}
+	if s.Value["kind"] == "Service" && servicePort.MatchString(c.Field) {
+		return ": there are several ports, so that each needs one"
+	}
+	return ""
+}
+
+var servicePort = regexp.MustCompile(`^spec\.ports\[\d+\]\.name$`)
 
 // entry returns which label or annotation a cause is about, in brackets; "" if it is about another
 // field. The server names only its key or its value (k8s.io/apimachinery/pkg/apis/meta/v1/validation).
@@ -306,8 +322,8 @@ func (s sent) nodePort(text string) string {
 	return ""
 }
 
-// double returns the other entry of the list that has the value at a path, who set the one that
-// local does not set, and the remedy.
+// double returns the other entry of the list that has the value at a path, or the keys of its entry, who set the
+// one that local does not set, and the remedy.
 func (s sent) double(at merge.Path) string {
 	n := len(at) - 1
 	for n >= 0 && at[n].Kind == merge.FieldStep {
@@ -319,11 +335,13 @@ func (s sent) double(at merge.Path) string {
 	t := s.Type.At(at[:n])
 	list, _ := merge.Lookup(s.Final, at[:n], s.Type)
 	value, _ := merge.Lookup(s.Final, at, s.Type)
+	first := at[n]
+	first.Nth = 0
 	for _, step := range schema.EntrySteps(t, merge.At[[]any](list)) {
 		other := append(at[:n:n], step)
 		full := append(other[:len(other):len(other)], at[n+1:]...)
 		v, has := merge.Lookup(s.Final, full, s.Type)
-		if !has || other.String() == at[:n+1].String() || !merge.Equal(v, value, nil) {
+		if !has || other.String() == at[:n+1].String() || (len(at) > n+1 || step.String() != first.String()) && !merge.Equal(v, value, nil) {
 			continue
 		}
 		if _, stated := merge.Lookup(s.Value, other, s.Type); !stated {
@@ -332,6 +350,7 @@ func (s sent) double(at merge.Path) string {
 		if _, stated := merge.Lookup(s.Value, at[:n+1], s.Type); !stated {
 			return "that is live's" + s.by(at) + ", and local has it at " + full.String() + remedy
 		}
+		return full.String() + " has it already: change one of them"
 	}
 	return ""
 }

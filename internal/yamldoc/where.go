@@ -1,6 +1,7 @@
 package yamldoc
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -129,7 +130,12 @@ func along(n *node, p merge.Path, t *merge.Type) (way []*entry) {
 		case n.kind == mapNode && s.Kind == merge.FieldStep:
 			e, t = n.child(s.Name), t.Field(s.Name).Type
 		case n.kind == seqNode:
-			if i := merge.EntryAt(merge.At[[]any](n.value), s, t); i >= 0 {
+			list := merge.At[[]any](n.value)
+			i := merge.EntryAt(list, s, t)
+			if i < 0 && t == nil {
+				i = withoutKeys(list, s)
+			}
+			if i >= 0 {
 				e, t = &n.entries[i], t.EntryType()
 			}
 		}
@@ -139,4 +145,26 @@ func along(n *node, p merge.Path, t *merge.Type) (way []*entry) {
 		way, n = append(way, e), e.value
 	}
 	return way
+}
+
+// withoutKeys returns the place of the entry that has those keys of the step that it states: a default
+// stands for the others. Of several such it is the one of the step's number. -1: there is none.
+func withoutKeys(list []any, s merge.Step) int {
+	nth := max(s.Nth, 1)
+	return slices.IndexFunc(list, func(e any) bool {
+		stated := 0
+		for _, k := range s.Keys {
+			v := merge.At[any](e, k.Name)
+			if v != nil && !merge.Equal(v, k.Value, nil) {
+				return false
+			}
+			if v != nil {
+				stated++
+			}
+		}
+		if stated > 0 {
+			nth--
+		}
+		return stated > 0 && nth == 0
+	})
 }

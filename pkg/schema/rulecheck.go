@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -27,25 +28,35 @@ func (rs Rules) Check(file string, kinds []Typed, served func(kind string) bool)
 		errs = append(errs, fmt.Errorf("%s: %s", file, fmt.Sprintf(format, args...)))
 	}
 	for _, r := range rs {
-		var loose []string // why each kind cannot have it
+		var loose []misfit // why each kind cannot have it
 		possible := false
 		for _, k := range kinds {
 			if !r.mayMean(k) {
 				continue
 			}
-			switch why, index := r.impossible(k.Type); {
-			case why == "":
+			m := r.impossible(k.Type)
+			switch single := r.Kind != "" && !strings.Contains(r.Kind, "*"); {
+			case m.why == "":
 				possible = true
-			case r.Kind != "" && !strings.Contains(r.Kind, "*") || index: // the rule states a single kind
-				fail("line %d: %s: does not fit a %s: %s", r.Line, r.spelled(), k.Kind, why)
+			case single && m.line > 0:
+				fail("line %d: %s", m.line, m.why)
 				possible = true
+			case single || m.index:
+				fail("line %d: %s: does not fit a %s: %s", r.Line, r.spelled(), k.Kind, m.why)
+				possible = true
+			case m.line > 0:
+				loose = append(loose, m)
 			default:
-				loose = append(loose, "in a "+k.Kind+", "+why)
+				m.why = fmt.Sprintf("%s: no kind of this run and no built-in one can have it: in a %s, %s", r.spelled(), k.Kind, m.why)
+				loose = append(loose, m)
 			}
 		}
 		if !possible && len(loose) > 0 && !rs.builtinHas(r) {
-			i := max(0, slices.IndexFunc(loose, func(why string) bool { return strings.Contains(why, "did you mean") }))
-			fail("line %d: %s: no kind of this run and no built-in one can have it: %s; if it is for objects of another kind, add that: kind: NAME", r.Line, r.spelled(), loose[i])
+			i := slices.IndexFunc(loose, func(m misfit) bool { return m.line > 0 })
+			if i < 0 {
+				i = max(0, slices.IndexFunc(loose, func(m misfit) bool { return strings.Contains(m.why, "did you mean") }))
+			}
+			fail("line %d: %s; if it is for objects of another kind, add that: kind: NAME", cmp.Or(loose[i].line, r.Line), loose[i].why)
 		}
 		if near := r.nearKind(kinds); near != "" && (served == nil || !served(r.Kind)) {
 			fail("%s: there is no such kind (did you mean %s?)", r.Where(), near)
@@ -69,58 +80,63 @@ func (rs Rules) builtinHas(r Rule) bool {
 		}
 		groups = true
 		t, ok := Builtin(k.Group, k.Version, k.Kind)
-		if why, _ := r.impossible(rs.Shape(t)); ok && why == "" {
+		if m := r.impossible(rs.Shape(t)); ok && m.why == "" {
 			return true
 		}
 	}
 	return !groups
 }
 
-// impossible returns why no value of type t has what the rule looks for, "" where one may.
-// index reports that its path counts entries that are identified otherwise.
-func (r Rule) impossible(t *merge.Type) (why string, index bool) {
+// misfit is why no value of a type has what a rule looks for; "" where one may.
+type misfit struct {
+	why   string
+	index bool // its path counts entries that are identified otherwise
+	line  int  // of what the type cannot have at the path, which it has; 0: it does not have that
+}
+
+// impossible returns why no value of type t has what the rule looks for.
+func (r Rule) impossible(t *merge.Type) (m misfit) {
 	p := r.Path
 	if r.Ready.Path != nil {
 		p = r.Ready.Path
 	}
 	for i, s := range p {
 		if t == nil || t.Kind == merge.Unknown {
-			return "", false
+			return m
 		}
 		wild := s.Kind == merge.FieldStep && s.Name == "*"
 		switch {
 		case t.Kind == merge.Scalar:
-			return fmt.Sprintf("%s has no parts", p[:i]), false
+			return misfit{why: fmt.Sprintf("%s has no parts", p[:i])}
 		case isList(t) && s.Kind == merge.IndexStep:
 			if hint := entryHint(t); hint != "" {
-				return fmt.Sprintf("%s is a list whose entries are identified by %s: write %s or [*]", p[:i], hint, keyPattern(t)), true
+				return misfit{why: fmt.Sprintf("%s is a list whose entries are identified by %s: write %s or [*]", p[:i], hint, keyPattern(t)), index: true}
 			}
-			return fmt.Sprintf("%s is one value, whose entries cannot be named: write a rule for all of it, or make it a list: keyed", p[:i]), true
+			return misfit{why: fmt.Sprintf("%s is one value, whose entries cannot be named: write a rule for all of it, or make it a list: keyed", p[:i]), index: true}
 		case isList(t) && s.Kind == merge.FieldStep && !wild:
-			return fieldOfList(t, p[:i], s.Name), false
+			return misfit{why: fieldOfList(t, p[:i], s.Name)}
 		case isList(t):
 			t = t.Elem
 		case s.Kind != merge.FieldStep:
-			return fmt.Sprintf("%s is no list", p[:i]), false
+			return misfit{why: fmt.Sprintf("%s is no list", p[:i])}
 		case t.Kind == merge.Map:
 			t = t.Elem
 		default:
-			if t, why = fieldLike(t, p[:i], s.Name); why != "" {
-				return why, false
+			if t, m.why = fieldLike(t, p[:i], s.Name); m.why != "" {
+				return m
 			}
 		}
 	}
 	if r.List != "" && t != nil && t.Kind != merge.Unknown && !isList(t) {
-		return "list: is for lists, and this is none", false
+		return misfit{why: fmt.Sprintf("list: is for lists, and %s is none", p), line: r.listLine}
 	}
 	for _, key := range r.Keys {
-		if entry := t.EntryType(); entry != nil && entry.Kind == merge.Object && why == "" {
-			if _, why = fieldLike(entry, p, key); why != "" {
-				why = strings.Replace(why, p.String()+" has", "keys: its entries have", 1)
-			}
+		if entry := t.EntryType(); entry != nil && entry.Kind == merge.Object && m.why == "" {
+			_, m.why = fieldLike(entry, p, key)
+			m.why, m.line = strings.Replace(m.why, p.String()+" has", "the entries have", 1), r.keysLine
 		}
 	}
-	return why, false
+	return m
 }
 
 // fieldLike returns the type of the field that a pattern names; nil where it may be

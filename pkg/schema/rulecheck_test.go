@@ -28,9 +28,13 @@ func TestRulesThatCanMatchNothing(t *testing.T) {
 		{"a rule for kinds of a group that is not built in", "{path: spec.replica, apiGroup: example.com, winner: live}", ""},
 		{"a rule for some kinds", "{path: spec.replica, kind: 'Deploy*', winner: live}",
 			"no kind of this run and no built-in one can have it: in a Deployment, spec has no field replica (did you mean replicas?); if it is for objects of another kind, add that: kind: NAME"},
-		{"a list that is none", "{path: spec.replicas, kind: Deployment, list: set}", "does not fit a Deployment: list: is for lists, and this is none"},
+		{"a list that is none", "{path: spec.replicas, kind: Deployment, list: set}", "rules: line 1: list: is for lists, and spec.replicas is none"},
 		{"a key that is none", "{path: spec.template.spec.containers, kind: Deployment, list: keyed, keys: [name, nam]}",
-			"does not fit a Deployment: keys: its entries have no field nam (did you mean name?)"},
+			"rules: line 1: the entries have no field nam (did you mean name?)"},
+		{"a list that is none, in a rule for any kind", "{path: spec.replicas,\n  list: atomic}",
+			"rules: line 2: list: is for lists, and spec.replicas is none; if it is for objects of another kind, add that: kind: NAME"},
+		{"a key that is none, in a rule for any kind", "{path: spec.template.spec.containers, list: keyed,\n  keys: [nam]}",
+			"rules: line 2: the entries have no field nam (did you mean name?); if it is for objects of another kind, add that: kind: NAME"},
 		{"another kind's rule", "{path: spec.replica, kind: Service, winner: live}", ""},
 	} {
 		rules, err := ParseRules([]byte("- " + tt.rule))

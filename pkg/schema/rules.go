@@ -90,6 +90,8 @@ type Rule struct {
 	Line int    // where it is written
 	text string // the path as the user wrote it
 
+	listLine, keysLine int // where list and keys are written
+
 	triple merge.Triple // of the object that the rule holds for; set by For, where there is a Manager
 }
 
@@ -154,7 +156,9 @@ var ruleKeys = map[string]func(*ruleParser, *Rule, yamldoc.Node){
 	"namespace": func(p *ruleParser, r *Rule, n yamldoc.Node) { r.Namespace = p.word(n) },
 	"apiGroup":  func(p *ruleParser, r *Rule, n yamldoc.Node) { w := p.scalarText(n); r.APIGroup = &w },
 	"winner":    func(p *ruleParser, r *Rule, n yamldoc.Node) { r.Winner = oneWord(p, n, "winner", winners) },
-	"list":      func(p *ruleParser, r *Rule, n yamldoc.Node) { r.List = oneWord(p, n, "list", splits) },
+	"list": func(p *ruleParser, r *Rule, n yamldoc.Node) {
+		r.List, r.listLine = oneWord(p, n, "list", splits), n.Line()
+	},
 	"keys":      (*ruleParser).keys,
 	"ignore":    func(p *ruleParser, r *Rule, n yamldoc.Node) { r.Ignore = p.alwaysTrue(n, "ignore") },
 	"manager":   func(p *ruleParser, r *Rule, n yamldoc.Node) { r.Manager = p.word(n) },
@@ -230,7 +234,11 @@ func (p *ruleParser) fields(values []yamldoc.Node, known []string, read func(key
 		if read(key, v) {
 			continue
 		}
-		if near := suggest.Name(key, known); near != "" {
+		near := suggest.Name(key, known)
+		if key == "policy" && slices.Contains(known, "winner") {
+			near = "winner"
+		}
+		if near != "" {
 			p.wrong(line, "unknown key %q: did you mean %s?", key, near)
 		} else {
 			p.wrong(line, "unknown key %q: a rule has %s", key, strings.Join(known, ", "))
@@ -273,6 +281,7 @@ func oneWord[V any](p *ruleParser, n yamldoc.Node, key string, allowed map[strin
 
 func (p *ruleParser) keys(r *Rule, n yamldoc.Node) {
 	entries, _ := n.List()
+	r.keysLine = n.Line()
 	if len(entries) == 0 {
 		p.wrong(n.Line(), "keys: expected a list of field names, such as [name, port]")
 	}

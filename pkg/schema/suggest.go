@@ -20,15 +20,22 @@ var formerly = map[string]merge.Path{
 
 // Suggest returns the declared field that was probably meant by the last step of an undeclared path: what
 // has taken its place since an earlier version, or one of a near name, or else the path of the nearest one
-// of the same name, up to three levels away, in which [*] is any entry of a list; "" where there is none.
+// of the same name, up to three levels away, in which [*] is any entry of a list; "" where there is none. In
+// an object that is hardly more than a map, as a selector or resources, it is a key of that.
 func Suggest(t *merge.Type, p merge.Path) string {
 	last := len(p) - 1
 	if parent, ok := FieldAt(t, p[:max(last, 0)]); ok && last >= 0 && parent.Type != nil && parent.Type.Kind == merge.Object {
 		if now := formerly[p[last].Name]; now != nil && parent.Type.At(now) != nil {
 			return now.String()
 		}
-		if near := suggest.Name(p[last].Name, slices.Sorted(maps.Keys(parent.Type.Fields))); near != "" {
+		names := slices.Sorted(maps.Keys(parent.Type.Fields))
+		if near := suggest.Name(p[last].Name, names); near != "" {
 			return near
+		}
+		for _, name := range names {
+			if of := parent.Type.Fields[name].Type; of != nil && of.Kind == merge.Map && len(names) <= 3 && last > 0 {
+				return p[:last].Child(merge.Named(name)).Child(p[last]).String()
+			}
 		}
 	}
 	for far := 1; far <= 3; far++ {
