@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 )
@@ -66,7 +67,7 @@ const DefaultParent = "secrets"
 
 // Reference parses a set as a command line names it, [KIND[.GROUP]/]NAME. The part before the slash
 // is a kind, a plural or a short name; without it, kind is DefaultParent. It is an error if either
-// half is missing, or there are more.
+// half is missing, there are more, or no object can have the name.
 func Reference(text string) (kind, name string, err error) {
 	kind, name, typed := strings.Cut(text, "/")
 	if !typed {
@@ -74,6 +75,9 @@ func Reference(text string) (kind, name string, err error) {
 	}
 	if kind == "" || name == "" || strings.Contains(name, "/") {
 		return "", "", fmt.Errorf("invalid parent reference %q: give [KIND[.GROUP]/]NAME, as in shop or configmaps/shop", text)
+	}
+	if len(validation.IsDNS1123Subdomain(name)) > 0 {
+		return "", "", fmt.Errorf("invalid parent reference %q: %q cannot be a name: write lower-case letters, digits, \"-\" and \".\"", text, name)
 	}
 	return kind, name, nil
 }

@@ -162,10 +162,14 @@ func (c *call) spaced() error {
 		return fmt.Errorf("%q begins with a dash that is no hyphen, as texts have it: type two hyphens", c.args[i])
 	}
 	for _, f := range c.rows {
-		if f.bare == "" || f.words == nil || !c.given(f.name) {
+		_, counts := f.flagValue(c).(*int)
+		if f.bare == "" || f.words == nil && !counts || !c.given(f.name) {
 			continue
 		}
 		for _, arg := range c.args {
+			if _, err := strconv.Atoi(arg); counts && err != nil {
+				continue
+			}
 			if bad := f.among(arg); bad == nil {
 				return fmt.Errorf("unexpected argument %q; did you mean `--%s=%s`?", arg, f.name, arg)
 			} else if _, err := time.ParseDuration(arg); err == nil && f.name == "wait" {
@@ -198,9 +202,16 @@ func (c *call) check() error {
 	return errors.Join(errs...)
 }
 
+// maybeEmpty lists the flags without fixed words that may be given with nothing, as kubectl's may, or that name
+// what is missing themselves. All others would have no effect then, unnoticed, and many of them protect.
+var maybeEmpty = []string{"selector", "output", "template", "field-manager"}
+
 // check returns the error of a flag's value. It replaces true and false.
 func (f *flagRow) check(c *call, flag *pflag.Flag) error {
 	text := flag.Value.String()
+	if f.words == nil && plainValue(flag) == "" && !slices.Contains(maybeEmpty, f.name) {
+		return fmt.Errorf("--%s: is empty: set the variable that is to hold its value, or leave the flag out", f.name)
+	}
 	if meant := f.meant(text); meant != text {
 		text = meant
 		_ = flag.Value.Set(text) // it takes any text
@@ -237,8 +248,11 @@ func (f *flagRow) meant(text string) string {
 	return text
 }
 
-// among returns an error unless a text is one of the flag's words.
+// among returns an error unless a text is one of the flag's words, if it has some.
 func (f *flagRow) among(text string) error {
+	if f.words == nil {
+		return nil
+	}
 	words := each(f.words(), wordOf)
 	if slices.Contains(words, text) {
 		return nil

@@ -288,13 +288,14 @@ var flagRows = []flagRow{
 		help: "select all resources in the namespace of the specified resource types"},
 
 	// kubectl apply's flags that do something other than merge, or whose promise no merge can keep.
-	{verbs: plans, name: "all", bare: "true", advice: "is not supported: what else is there is not deleted for being in no file: " + adoptWay},
+	{verbs: "merge", name: "all", bare: "true", advice: "is not supported: objects are not deleted for merely being absent from the files: " + adoptWay},
+	{verbs: "diff explain", name: "all", bare: "true", advice: "is not supported: give -f FILE, TYPE/NAME, or TYPE -l SELECTOR; --prune --applyset=NAME shows what a set would lose"},
 	{verbs: plans, name: "prune-allowlist", advice: "is not supported: a set knows the kinds of its members: " + adoptWay},
 	{verbs: "wait", name: "for", advice: "objects are waited for until they are ready, by their kind: for a condition, use `kubectl wait --for`"},
 	{verbs: "merge", name: "force", bare: "true",
-		advice: "no object is deleted that can be changed: use `--recreate=KIND`, for objects of which a field can be set only once"},
+		advice: "is not supported, since no object is deleted that can be changed: use `--recreate=KIND`, for objects of which a field can be set only once"},
 	{verbs: "merge", name: "grace-period", bare: "true",
-		advice: "is for --force, and no object is deleted: use `kubectl delete --grace-period`, and merge again"},
+		advice: "is not supported, since it is for --force, and no object is deleted: use `kubectl delete --grace-period`, and merge again"},
 	{verbs: "merge", name: "version", bare: "true", advice: "use `kubectl merge version`"},
 	{verbs: "merge", name: "save-config", bare: "true", advice: "what is applied is always recorded: leave it out"},
 	{verbs: "files", name: "filename", short: "f", advice: "the files are arguments: kubectl merge files SOURCE DEST"},

@@ -57,9 +57,7 @@ func (c *call) noInput() error {
 	}
 	last := len(ways) - 1
 	text := fmt.Sprintf("must specify one of %s and %s", strings.Join(ways[:last], ", "), ways[last])
-	if c.given("filename") {
-		text = "--filename: is empty: name a file, or set the variable that is to name it"
-	} else if args := c.cmd.Flags().Args(); len(args) > 0 {
+	if args := c.cmd.Flags().Args(); len(args) > 0 {
 		way := "-f web.yaml or deployment/web"
 		if _, err := os.Stat(args[0]); err == nil {
 			way = "-f " + args[0]

@@ -101,11 +101,14 @@ func (v *call) migrate(ctx context.Context) error {
 	if err != nil {
 		return err // nothing is written after an error
 	}
-	managers := &ownership.Managers{Names: m.Planner.From}
+	flag, managers := "from", &ownership.Managers{Names: m.Planner.From}
+	if m.Planner.To == migrate.ToClientSide && v.given("field-manager") {
+		flag, managers.Names = "field-manager", []string{m.Planner.Manager}
+	}
 	for _, i := range items {
 		managers.Look(i.Move.Live)
 	}
-	managers.Missing(func(name, text string, _ bool) { v.note("--from="+name, text) })
+	managers.Missing(func(name, text string, _ bool) { v.note("--"+flag+"="+name, text) })
 	return v.finishMigration(ctx, m, items)
 }
 

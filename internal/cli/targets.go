@@ -78,8 +78,12 @@ func (k *targetVerb) find(ctx context.Context, args []string) ([]target.Target, 
 			}
 		}
 	}
-	if len(found) == 0 {
+	switch {
+	case len(found) > 0:
+	case k.verb.name() == "view-last-applied":
 		err = k.remark(diff.Note{Kind: noteProblem, Message: "no resources found"}, "No resources found")
+	default: // a check of nothing would pass
+		err = fmt.Errorf("no matching resources found: check the type, --selector, and the namespace (now %s; -n chooses another)", ns.Default)
 	}
 	return target.Found(found), err
 }

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,6 +41,9 @@ func (c *Cluster) Query(ctx context.Context, flags resource.RESTClientGetter, q 
 	if err := c.reach(ctx); err != nil {
 		return nil, err
 	}
+	if err := q.malformed(); err != nil {
+		return nil, err
+	}
 	switch {
 	case q.typesAlone() && (q.Selector != "" || q.All || q.Bare):
 		return c.selected(ctx, flags, q)
@@ -76,6 +80,26 @@ func (c *Cluster) reach(ctx context.Context) error {
 		return down
 	}
 	return err
+}
+
+// malformed returns the error of arguments about which the builder speaks of other commands and flags.
+func (q Query) malformed() error {
+	slashed := func(arg string) bool { return strings.Contains(arg, "/") }
+	for _, arg := range q.Args {
+		typ, name, named := strings.Cut(arg, "/")
+		switch {
+		case named && strings.ContainsAny(name, "/,"):
+			return fmt.Errorf("%q: is more than one TYPE/NAME: write a space between objects", arg)
+		case named && (typ == "" || name == ""):
+			return fmt.Errorf("%q: is no TYPE/NAME: write both, as in deployment/web", arg)
+		case !named && slices.ContainsFunc(q.Args, slashed):
+			return fmt.Errorf("unexpected argument %q: it is not TYPE/NAME, as the others are", arg)
+		}
+	}
+	if slices.ContainsFunc(q.Args, slashed) && (q.Selector != "" || q.All) {
+		return fmt.Errorf("%s: is an object that is named: labels, and --all, select from those of a TYPE", q.Args[0])
+	}
+	return nil
 }
 
 // typesAlone reports whether the query is a single argument that names no object.
@@ -128,7 +152,7 @@ func (c *Cluster) notFound(ctx context.Context, q Query, err error) error {
 	if len(q.Args) == 1 && q.Args[0] == m[1] && q.Selector == "" && !q.All {
 		err = fmt.Errorf("%w: an object is named with its type, as deployment/%s", err, m[1])
 	}
-	return fmt.Errorf("%w%s", err, suggest.Hint(m[1], c.words(ctx)))
+	return fmt.Errorf("%w%s", err, cmp.Or(suggest.Hint(m[1], c.words(ctx)), ": kubectl api-resources lists the types"))
 }
 
 // types returns the resources that the argument of a query names.

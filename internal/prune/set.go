@@ -46,7 +46,7 @@ func Read(ctx context.Context, api API, parent cluster.Target) (*Set, error) {
 	case cluster.IsNotFound(err):
 		obj = nil
 	case cluster.IsForbidden(err) && set.Kind == "Secret":
-		return nil, fmt.Errorf("%s: %w: a set of your own may be kept in a ConfigMap: --applyset=configmap/%s", parent, err, parent.Name)
+		return nil, fmt.Errorf("%s: %w: a set of your own may be kept in a ConfigMap, named configmap/%s", parent, err, parent.Name)
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", parent, err)
 	}
