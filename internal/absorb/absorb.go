@@ -86,8 +86,13 @@ func (c Choice) Take(ctx context.Context, p *run.Plan, item *run.Item) (*Object,
 			v.live.Value = is
 		}
 	}
+	want, err := o.with(whole.Value, o.Chosen())
+	if err != nil {
+		return nil, err
+	}
+	was, will := merge.NewFinder(whole.Value, o.typ), merge.NewFinder(want, o.typ)
 	for _, v := range o.Values {
-		if v.Reason != "" && v.Drift == drift.Removed && o.displaced(v.Path) {
+		if v.Reason != "" && v.Drift == drift.Removed && (o.displaced(v.Path) || will.Obsolete(v.Path) && !was.Obsolete(v.Path)) {
 			v.Reason = ""
 		}
 	}
@@ -171,6 +176,10 @@ func (o *Object) refuse(rows []drift.Row) (any bool) {
 		if slices.ContainsFunc(o.Values, func(v *Value) bool { return v.Reason != "" && v.Path.Leads(row.Path) }) {
 			continue
 		}
+		if o.beside(row) {
+			any = true
+			continue
+		}
 		found := false
 		for n := len(row.Path); !found && n >= 0; n-- { // a cause that is not there is a neighbor: another variant of a one-of
 			for _, v := range o.Chosen() {
@@ -187,12 +196,24 @@ func (o *Object) refuse(rows []drift.Row) (any bool) {
 	return any
 }
 
+// beside chooses what live has in an entry with an edited key, and what the server would fill in
+// differently for that key, such as the target of a Service's port. It reports whether the row is that.
+func (o *Object) beside(row drift.Row) bool {
+	is := row.Drift == drift.Added && slices.ContainsFunc(o.Chosen(), func(v *Value) bool {
+		return v.Stated != nil && v.Path[:len(v.Path)-1].Leads(row.Path)
+	})
+	if is {
+		o.Values = append(o.Values, &Value{Row: row, of: o, live: row.Live, whole: row.Live.Value})
+	}
+	return is
+}
+
 // left returns the reason for which a value is not chosen; "" if it is.
 func (c Choice) left(row drift.Row, o *Object) string {
 	named := slices.ContainsFunc(c.Fields, row.Below)
 	switch {
 	case row.Path == nil:
-		return cmp.Or(row.Reason, "not in the cluster")
+		return cmp.Or(row.Reason, "not in the cluster: merge it first, or check the namespace")
 	case redact.IsSecretKind(row.Group, row.Object.Kind) && !c.Secrets:
 		return "in a Secret: --secrets takes it"
 	case len(c.Fields) > 0 && !named:

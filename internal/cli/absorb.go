@@ -180,14 +180,17 @@ func (a *absorbing) take(ctx context.Context) error {
 		}
 	}
 	for _, f := range a.asked {
-		if !f.found && f.near != "" {
+		if !f.found && (f.near != "" || !f.known) {
 			errs = append(errs, fmt.Errorf("%s: no object has it, neither in the files nor in live%s", f.Path, f.near))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(a.names)) {
 		if !a.names[name] {
+			hint := ""
 			given := each(s.Items, func(i *run.Item) string { return i.Target.Name })
-			hint := suggest.Hint(name[strings.LastIndex(name, "/")+1:], given)
+			if near := suggest.Name(name[strings.LastIndex(name, "/")+1:], given); near != "" {
+				hint = fmt.Sprintf("; did you mean %s?", s.Items[slices.Index(given, near)].Target)
+			}
 			errs = append(errs, fmt.Errorf("%s: is none of the objects given with -f%s", name, hint))
 		}
 	}

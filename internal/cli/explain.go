@@ -49,13 +49,22 @@ type asked struct {
 	merge.Path
 	typed string // the path, as the user wrote it
 	found bool   // on any side of any object
+	known bool   // the type of one of them has it
 	near  string // a suggestion, if it was not found
 }
 
 // miss notes what was probably meant by a field that an object of the type does not have on any of its sides.
 func (f *asked) miss(typ *merge.Type, sides ...any) {
-	if near := schema.Nearest(typ, f.Path, sides...); f.near == "" && near != nil {
-		f.near = "; did you mean " + near.String() + "?"
+	_, declared := schema.FieldAt(typ, f.Path)
+	f.known = f.known || declared
+	near := ""
+	if p := schema.Nearest(typ, f.Path, sides...); p != nil {
+		near = p.String()
+	} else if meant := schema.Suggest(typ, f.Path); !declared && !strings.Contains(meant, "[*]") { // which is no path to ask for
+		near = meant
+	}
+	if f.near == "" && near != "" {
+		f.near = "; did you mean " + near + "?"
 	}
 }
 

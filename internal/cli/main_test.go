@@ -102,7 +102,7 @@ func TestMainOffline(t *testing.T) {
 		{"a flag that is nearly one", []string{"--polcy=x"}, 1, "", "did you mean --policy?"},
 		{"a field as a JSON pointer", []string{"explain", "-f", local, "--live", live, "/data/a"}, 1, "", `path "/data/a": column 1: a field name is missing; a path looks like spec.containers[name=web].image`},
 		{"a field as a jsonpath", []string{"explain", "-f", local, "--live", live, "{.data.a}"}, 1, "", `path "{.data.a}": column 1: a field name is missing; a path looks like `},
-		{"an object that is not there", []string{"absorb", "-f", local, "--live", nothing}, 0, "", "1 object compared: nothing to take; 1 left: 1 not in the cluster; -v=1 names them\n"},
+		{"an object that is not there", []string{"absorb", "-f", local, "--live", nothing}, 0, "", "1 object compared: nothing to take; 1 left: 1 not in the cluster: merge it first, or check the namespace; -v=1 names them\n"},
 		{"an unknown policy", []string{"-f", local, "--policy=x"}, 1, "", `--policy=x: must be apply, `},
 		{"an unknown strategy", []string{"-f", local, "--live", live, "--strategy=x"}, 1, "", `--strategy=x: must be auto, `},
 		{"a server's dry run without a server", []string{"-f", local, "--live", live, "--dry-run=server"}, 1, "", "--live cannot be combined with --dry-run=server: it works without a server"},

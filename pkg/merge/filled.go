@@ -195,18 +195,30 @@ func betweenMaps(t *Type, a, c, v map[string]any) bool {
 // Source: patchAllocatedValues of pkg/registry/core/service, and the PrepareForUpdate
 // functions of other kinds.
 func stays(update, live *Finder, p Path) bool {
+	d := update.rule(p, func(d *Default) bool { return d.Stays })
+	return d != nil && (!slices.Contains(d.Path, "*") || known(update, live, p))
+}
+
+// Obsolete reports whether the rest of the value makes what it has at the path obsolete, such as
+// the node port of a Service whose type has none: an object that states both is refused.
+func (f *Finder) Obsolete(p Path) bool {
+	return f.rule(p, func(d *Default) bool { return d.Moot }) != nil
+}
+
+// rule returns the innermost of the rules for the path whose conditions the value meets; nil if there is none.
+func (f *Finder) rule(p Path, is func(*Default) bool) *Default {
 	for n := len(p) - 1; n >= 0; n-- {
-		t := live.typ.At(p[:n])
+		t := f.typ.At(p[:n])
 		if t == nil || t.Kind != Object {
 			continue
 		}
 		for i := range t.Defaults {
-			if d := &t.Defaults[i]; d.Stays && leads(d.Path, p[n:]) && d.metAt(update, p[:n]) {
-				return !slices.Contains(d.Path, "*") || known(update, live, p)
+			if d := &t.Defaults[i]; is(d) && leads(d.Path, p[n:]) && d.metAt(f, p[:n]) {
+				return d
 			}
 		}
 	}
-	return false
+	return nil
 }
 
 // leads reports whether the path of a rule leads to that place.
