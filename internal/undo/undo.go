@@ -80,7 +80,7 @@ func (u *Undo) Plan(ctx context.Context, job *run.Job) (*run.Plan, error) {
 		switch {
 		case errors.As(err, new(*cluster.Unreachable)):
 			return nil, err
-		case u.Except != nil && u.Except(t):
+		case u.Except != nil && u.Except(t), item.Action == apply.Create && errors.As(err, new(*cluster.UnknownKindError)) && u.undefined(ctx, t.Group):
 			continue
 		case err != nil:
 			u.leave(Left{Target: t, Reason: err.Error(), Lost: true})
@@ -100,6 +100,24 @@ func (u *Undo) Plan(ctx context.Context, job *run.Job) (*run.Plan, error) {
 		}
 	}
 	return p, nil
+}
+
+// undefined reports whether the run has created definitions of kinds in the group, and none of them exists any
+// more: its objects are gone with them.
+func (u *Undo) undefined(ctx context.Context, group string) (gone bool) {
+	for _, item := range u.Record.Executed() {
+		if item.Action != apply.Create || !definition(item) || !strings.HasSuffix(item.Name, "."+group) {
+			continue
+		}
+		t, err := u.target(ctx, item)
+		if err == nil {
+			_, err = u.API.Get(ctx, t)
+		}
+		if gone = cluster.IsNotFound(err); !gone {
+			return false
+		}
+	}
+	return gone
 }
 
 // declare declares the kinds whose definitions the run has deleted, and which are created again:
