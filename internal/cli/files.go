@@ -184,7 +184,11 @@ func (v filesVerb) read(ctx context.Context, job *filemerge.Job, source, dest st
 	}
 	job.Updated, errs[1] = filemerge.Read(ctx, source, in, keeps)
 	job.Dest, errs[2] = filemerge.Read(ctx, dest, in, keeps)
-	if err := errors.Join(checkName(errs[0], "after --original"), checkName(errs[1], "of SOURCE"), checkName(errs[2], "of DEST")); err != nil {
+	which := []string{"after --original", "of SOURCE", "of DEST"}
+	if v.path != "" {
+		which = []string{"in the place of %O", "in the place of %B", "in the place of %A"}
+	}
+	if err := errors.Join(checkName(errs[0], which[0]), checkName(errs[1], which[1]), checkName(errs[2], which[2])); err != nil {
 		return err
 	}
 	for name, side := range map[string]*filemerge.Set{"SOURCE": job.Updated, "DEST": job.Dest, "--original": job.Original} {
@@ -225,6 +229,9 @@ func (v filesVerb) deliver(notes *reporter, job filemerge.Job, out *filemerge.Ou
 	}
 	if !notes.quiet {
 		notes.brief("note", out.Notes)
+		if out.Apart && len(out.Files) > 0 {
+			v.note(sideName(job.Updated), "DEST has none of its objects: they are added to it; check their names and namespaces, and that DEST is the file that is meant")
+		}
 	}
 	for i := range out.Conflicts {
 		if !v.write { // the file has no markers
@@ -301,6 +308,9 @@ func sayWritten(w io.Writer, dest *filemerge.Set, changed []filemerge.Changed) e
 // unchanged, so files that cannot be merged as YAML are merged by lines.
 func (v filesVerb) asText(ctx context.Context, notes *reporter, p filemerge.Paths, why error) error {
 	name := cmp.Or(v.path, p.Dest)
+	if errors.Is(why, fs.ErrNotExist) {
+		return why
+	}
 	conflicts, err := filemerge.TextMerge(ctx, p)
 	switch {
 	case errors.Is(err, filemerge.ErrBinary):

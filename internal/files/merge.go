@@ -40,6 +40,7 @@ type Outcome struct {
 	Files     []Changed   // the files that change, in the order of dest, new ones last
 	Notes     []diff.Note // what was decided against dest
 	Conflicts []diff.Note // what is left to the user; the files have markers there
+	Apart     bool        // a merge of two in which no object of updated is in dest, which has others
 }
 
 // Changed is a file that is to change.
@@ -66,8 +67,10 @@ func Merge(j Job) (*Outcome, error) {
 		return nil, err
 	}
 	errs := object.Each(m.dest.list, m.inDest)
+	shared := func(u *resource) bool { return m.dest.byID[u.id] != nil }
+	m.out.Apart = m.Original == nil && !m.Dest.Folder && len(m.dest.list) > 0 && !slices.ContainsFunc(m.updated.list, shared)
 	for _, u := range m.updated.list {
-		if m.dest.byID[u.id] == nil {
+		if !shared(u) {
 			errs = append(errs, m.notInDest(u))
 		}
 	}

@@ -20,6 +20,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
@@ -191,6 +192,12 @@ func (s *Set) add(name, path string, mode fs.FileMode, text []byte) error {
 	if err == nil && !slices.ContainsFunc(yaml.Documents(), isText) {
 		f.YAML, s.Files = yaml, append(s.Files, f)
 		return nil
+	}
+	if err != nil && utf8.Valid(text) {
+		_, advised := source.Parse(f.Where(), text)
+		if bad, ok := errors.AsType[*source.SyntaxError](advised); ok {
+			err = bad // with what the text probably is
+		}
 	}
 	f.raw, f.err = text, fmt.Errorf("%s: %w", f.Where(), cmp.Or(err, errText))
 	if s.keeps >= Templates && s.Folder && (err == nil || bytes.Contains(text, []byte("{{"))) {

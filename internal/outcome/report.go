@@ -72,7 +72,14 @@ func (r *Report) changes(item *run.Item) (out []Change) {
 	if !r.ShowSecrets {
 		live, final = redact.Mask(live, final, p.Sensitive, p.Value)
 	}
-	return object.Each(merge.Diff(lastapplied.Without(live), lastapplied.Without(final), p.Type), newChange)
+	return object.Each(merge.Diff(configured(live), configured(final), p.Type), newChange)
+}
+
+// configured returns an object without what a run writes beside the configuration: the last-applied
+// annotation, and managedFields where it moves from client-side to server-side apply.
+func configured(obj any) any {
+	obj, _ = lastapplied.Strip(lastapplied.Without(obj), false)
+	return obj
 }
 
 func newChange(c merge.Change) Change {
