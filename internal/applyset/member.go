@@ -70,29 +70,20 @@ type Marker struct {
 	Values []string // any of them keeps the object
 	List   bool     // the annotation is a comma-separated list, one item of which is the value
 	Label  bool     // a label of that key counts, too
-	Tool   string
-	Docs   string // where the tool documents it
 }
 
 // Markers lists those that keep an object from being pruned. Values are compared without regard to
-// case and surrounding space, as Helm does: in doubt, an object is kept.
+// case and surrounding space, as Helm does: in doubt, an object is kept. Where each tool documents its own is
+// in docs/prune.md.
 var Markers = []Marker{
-	{Key: "client.lifecycle.config.k8s.io/deletion", Values: []string{"detach"}, Tool: "cli-utils",
-		Docs: "https://pkg.go.dev/sigs.k8s.io/cli-utils/pkg/common#LifecycleDeleteAnnotation"},
-	{Key: "cli-utils.sigs.k8s.io/on-remove", Values: []string{"keep"}, Tool: "cli-utils",
-		Docs: "https://pkg.go.dev/sigs.k8s.io/cli-utils/pkg/common#OnRemoveAnnotation"},
-	{Key: "helm.sh/resource-policy", Values: []string{"keep"}, Tool: "Helm",
-		Docs: "https://helm.sh/docs/howto/charts_tips_and_tricks/#tell-helm-not-to-uninstall-a-resource"},
-	{Key: "argocd.argoproj.io/sync-options", Values: []string{"Prune=false", "Prune=confirm", "Delete=false", "Delete=confirm"}, List: true, Tool: "Argo CD",
-		Docs: "https://argo-cd.readthedocs.io/en/stable/user-guide/sync-options/#no-prune-resources"},
-	{Key: "kustomize.toolkit.fluxcd.io/prune", Values: []string{"disabled"}, Label: true, Tool: "Flux",
-		Docs: "https://fluxcd.io/flux/components/kustomize/kustomizations/#prune"},
-	{Key: "kapp.k14s.io/delete-strategy", Values: []string{"orphan"}, Tool: "kapp",
-		Docs: "https://carvel.dev/kapp/docs/latest/apply/#kappk14siodelete-strategy"},
-	{Key: "kluctl.io/skip-delete", Values: []string{"true"}, Tool: "kluctl",
-		Docs: "https://kluctl.io/docs/kluctl/deployments/annotations/all-resources/"},
-	{Key: "werf.io/resource-policy", Values: []string{"skip-delete"}, Tool: "werf",
-		Docs: "https://werf.io/docs/v2/reference/deploy_annotations.html"},
+	{Key: "client.lifecycle.config.k8s.io/deletion", Values: []string{"detach"}},
+	{Key: "cli-utils.sigs.k8s.io/on-remove", Values: []string{"keep"}},
+	{Key: "helm.sh/resource-policy", Values: []string{"keep"}},
+	{Key: "argocd.argoproj.io/sync-options", Values: []string{"Prune=false", "Prune=confirm", "Delete=false", "Delete=confirm"}, List: true},
+	{Key: "kustomize.toolkit.fluxcd.io/prune", Values: []string{"disabled"}, Label: true},
+	{Key: "kapp.k14s.io/delete-strategy", Values: []string{"orphan"}},
+	{Key: "kluctl.io/skip-delete", Values: []string{"true"}},
+	{Key: "werf.io/resource-policy", Values: []string{"skip-delete"}},
 }
 
 // kept returns the marker that keeps a member, as key: value, and how to remove it; "" if there is
