@@ -27,7 +27,7 @@ func Equal(a, b any, typ *Type) bool {
 			return true
 		}
 		elem := typ.EntryType()
-		decoded := elem != nil && elem.Kind != Unknown && elem.Source == SourceBuiltin // null into the zero value
+		decoded := elem != nil && elem.Kind != Unknown && typ.Source == SourceBuiltin // null into the zero value
 		return slices.EqualFunc(a, b, func(x, y any) bool {
 			return Equal(x, y, elem) || decoded && (x == nil && isZero(y, elem) || y == nil && isZero(x, elem))
 		})
