@@ -1,6 +1,7 @@
 package ownership
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -47,7 +48,7 @@ func fieldsOf(v any, typ *merge.Type) (below map[string]any, itself bool) {
 			return below, true
 		}
 		for i, step := range schema.EntrySteps(typ, v) {
-			below[keyOf(step)] = ownedOf(v[i], typ.Elem, true)
+			below[keyOf(step, nil)] = ownedOf(v[i], typ.Elem, true)
 		}
 		return below, false
 	}
@@ -95,7 +96,7 @@ func Nulls(v any, typ *merge.Type) map[string]any {
 		}
 		for i, step := range schema.EntrySteps(typ, v) {
 			if below := Nulls(v[i], typ.Elem); len(below) > 0 {
-				out[keyOf(step)] = below
+				out[keyOf(step, nil)] = below
 			}
 		}
 	}
@@ -113,16 +114,17 @@ func nothing(v any) bool {
 	return v == nil || isMap && len(m) > 0
 }
 
-// keyOf returns the step as FieldsV1 spells it: f:name, k:{"name":"web"}, v:"x", i:0.
-func keyOf(s merge.Step) string {
+// keyOf returns the step as FieldsV1 spells it: f:name, k:{"name":"web"}, v:"x", i:0. A key without a value has
+// the one of absent; nil leaves it out.
+func keyOf(s merge.Step, absent any) string {
 	switch s.Kind {
 	case merge.FieldStep:
 		return "f:" + s.Name
 	case merge.KeyStep:
 		keys := make(map[string]any, len(s.Keys))
 		for _, k := range s.Keys {
-			if k.Value != nil {
-				keys[k.Name] = k.Value
+			if v := cmp.Or(k.Value, absent); v != nil {
+				keys[k.Name] = v
 			}
 		}
 		return "k:" + compact(keys)

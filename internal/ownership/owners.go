@@ -89,7 +89,10 @@ func At(o merge.Owners, p merge.Path) []merge.Owner {
 // its type was that when it was set.
 func descend(fields map[string]any, p merge.Path) (held, around bool) {
 	for _, s := range p {
-		next, ok := fields[keyOf(s)]
+		next, ok := fields[keyOf(s, nil)]
+		if !ok {
+			next, ok = fields[keyOf(s, "")] // a key that is absent to the merge
+		}
 		if !ok {
 			return false, len(fields) == 0 && (s.Kind == merge.KeyStep || s.Kind == merge.ValueStep)
 		}

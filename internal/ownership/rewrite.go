@@ -126,7 +126,7 @@ func (r *Rewrite) Take(p merge.Path, v any, typ *merge.Type) error {
 	}
 	gone := map[string]any{}
 	for i := len(p) - 1; i >= 0; i-- {
-		taken, gone = map[string]any{keyOf(p[i]): taken}, map[string]any{keyOf(p[i]): gone}
+		taken, gone = map[string]any{keyOf(p[i], nil): taken}, map[string]any{keyOf(p[i], nil): gone}
 	}
 	mine, err := setOf(taken)
 	if err != nil {
