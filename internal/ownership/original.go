@@ -180,15 +180,13 @@ func holder(s owned) bool { return !s.other }
 
 // shared reports whether another manager holds a list's entry, not only something in it.
 func shared(sets []owned) bool {
-	return slices.ContainsFunc(sets, func(s owned) bool { return s.other && (len(s.fields) == 0 || s.fields["."] != nil) })
+	return slices.ContainsFunc(sets, func(s owned) bool { return s.other && s.itself() })
 }
 
 // whole reports whether v is one value to the server. A hold on it then has nothing below.
 func whole(v any, typ *merge.Type, sets []owned) bool {
-	for _, s := range sets {
-		if _, itself := s.fields["."]; len(s.fields) > 1 || len(s.fields) == 1 && !itself {
-			return false
-		}
+	if slices.ContainsFunc(sets, func(s owned) bool { return len(s.fields) > 1 || !s.itself() }) {
+		return false
 	}
 	switch v.(type) {
 	case map[string]any:
@@ -222,16 +220,9 @@ func (h holding) inMap(s spot, m map[string]any, sets []owned) (any, bool) {
 // it is held itself: by an Apply entry, or as an empty value that was written. In an Update
 // entry it may be the shell of the server's defaults.
 func stated(sets []owned) bool {
-	for _, s := range sets {
-		_, itself := s.fields["."]
-		if s.other {
-			continue
-		}
-		if len(s.fields) == 0 || itself && (!s.update || len(s.fields) == 1) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(sets, func(s owned) bool {
+		return !s.other && s.itself() && (!s.update || len(s.fields) <= 1)
+	})
 }
 
 // inList returns the entries that the sets hold, in live's order.
@@ -247,13 +238,8 @@ func (h holding) inList(s spot, list []any, sets []owned) (any, bool) {
 		if shared(hold) || !slices.ContainsFunc(hold, holder) {
 			continue
 		}
-		part, ok := h.heldBy(spot{s.at.Child(step), list[i], s.typ.EntryType()}, hold)
-		if m, isMap := part.(map[string]any); isMap && ok {
-			part = withKeys(m, list[i], step)
-		} else if !ok {
-			part = withKeys(nil, list[i], step)
-		}
-		parts[i] = part
+		part, _ := h.heldBy(spot{s.at.Child(step), list[i], s.typ.EntryType()}, hold)
+		parts[i] = keyed(merge.Some(part), list[i], step)
 	}
 	out := inOrder(parts)
 	return out.Value, out.Set || stated(sets)
