@@ -74,23 +74,11 @@ func Strip(obj any, status bool) (any, []merge.Path) {
 		return obj, nil
 	}
 	var reported []merge.Path
-	m := meta(o)
-	kept := m
 	for _, name := range serverOwned {
-		v, ok := m[name]
-		if !ok {
-			continue
-		}
-		if len(kept) == len(m) {
-			kept = maps.Clone(m)
-		}
-		delete(kept, name)
-		if !empty(v) {
+		if !empty(meta(o)[name]) {
 			reported = append(reported, merge.Path{merge.Named("metadata"), merge.Named(name)})
 		}
-	}
-	if len(kept) != len(m) {
-		o = merge.With(o, kept, "metadata")
+		o = merge.Without(o, "metadata", name)
 	}
 	if v, ok := o["status"]; ok && status {
 		o = merge.Without(o, "status")
