@@ -1,8 +1,6 @@
 package undo
 
 import (
-	"maps"
-
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
@@ -58,9 +56,8 @@ func (r reverting) plan(out apply.Planned) apply.Planned {
 	out.Plan = merge.Three(t, r.typ, policy, false)
 	out.Type = r.typ
 	out.Final = r.lastApplied(merge.At[map[string]any](out.Result), out.Changes)
-	if _, expressible := patch.Expressible(r.live, out.Final); !expressible {
-		out.Action = apply.Change
-	} else if _, changed := patch.Merge(r.live, out.Final); changed {
+	_, expressible := patch.Expressible(r.live, out.Final)
+	if _, changed := patch.Merge(r.live, out.Final); changed || !expressible {
 		out.Action = apply.Change
 	}
 	return out
@@ -142,19 +139,14 @@ func put(v any, p merge.Path, o merge.Opt, typ *merge.Type) (any, bool) {
 		return v, true
 	}
 	name := p[0].Name
-	out := maps.Clone(m)
-	if out == nil {
-		out = map[string]any{}
-	}
 	if len(p) == 1 && !o.Set {
-		delete(out, name)
-		return out, true
+		return merge.Without(m, name), true
 	}
 	inner, ok := put(m[name], p[1:], o, typ.Field(name).Type)
-	if inner != nil || len(p) == 1 {
-		out[name] = inner
+	if inner == nil && len(p) > 1 {
+		return v, ok
 	}
-	return out, ok
+	return merge.With(m, inner, name), ok
 }
 
 func putEntry(v any, p merge.Path, o merge.Opt, typ *merge.Type) (any, bool) {
