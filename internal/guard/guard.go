@@ -20,7 +20,6 @@ import (
 
 // Finding names one manager of an object or a field.
 type Finding struct {
-	Tool string     // in one word or two: Flux, HorizontalPodAutoscaler
 	Path merge.Path // nil: it manages the object
 	Text string     // the manager, the consequence, and the alternative
 }
@@ -58,7 +57,7 @@ func metaOf(obj map[string]any) map[string]any { return merge.At[map[string]any]
 func (o marked) tool() (Finding, bool) {
 	for _, m := range markers {
 		if args, ok := m.on(o); ok {
-			return Finding{Tool: m.tool, Text: fmt.Sprintf(m.text, args...)}, true
+			return Finding{Text: fmt.Sprintf(m.text, args...)}, true
 		}
 	}
 	return Finding{}, false
@@ -102,7 +101,7 @@ func (o marked) controller() (Finding, bool) {
 	for _, r := range merge.MapsAt(o.live, "ownerReferences") {
 		if controls, _ := r["controller"].(bool); controls && !stated[r["uid"]] {
 			text := "is controlled by %s %s, whose controller may write it again or delete it: change that object instead"
-			return Finding{Tool: "controller", Text: fmt.Sprintf(text, merge.At[string](r, "kind"), merge.At[string](r, "name"))}, true
+			return Finding{Text: fmt.Sprintf(text, merge.At[string](r, "kind"), merge.At[string](r, "name"))}, true
 		}
 	}
 	return Finding{}, false
@@ -119,7 +118,7 @@ func otherSet(p apply.Planned, manager string) (Finding, bool) {
 	if len(owners) == 0 || slices.ContainsFunc(owners, func(o merge.Owner) bool { return o.Manager == manager || person(o.Manager) }) {
 		return Finding{}, false
 	}
-	return Finding{Tool: "ApplySet", Text: fmt.Sprintf("is a member of the ApplySet %s, which %s applies: its next apply may revert this", id, owners[0].Manager)}, true
+	return Finding{Text: fmt.Sprintf("is a member of the ApplySet %s, which %s applies: its next apply may revert this", id, owners[0].Manager)}, true
 }
 
 // rewritten returns findings for fields that a program, not a person's tool, has written after they
@@ -131,7 +130,7 @@ func rewritten(p apply.Planned, manager string) (out []Finding) {
 		case d.Winner != merge.LocalSide || d.Owner == nil || d.Owner.Manager == manager || person(d.Owner.Manager):
 		case !d.Original.Set || !d.Local.Set || applied.IsZero() || d.Owner.Time.Before(applied):
 		default:
-			out = append(out, Finding{Tool: d.Owner.Manager, Path: d.Path,
+			out = append(out, Finding{Path: d.Path,
 				Text: fmt.Sprintf("%s wrote it after it was applied, and may do so again: leave the field to it with kubectl merge disown, or with a rule", d.Owner.Manager)})
 		}
 	}
@@ -148,7 +147,6 @@ func person(manager string) bool {
 type Scaler struct {
 	Group, Kind string
 
-	link   string
 	Field  Field    // the field that it sets
 	target []string // path of the reference to the scaled object
 	kind   string   // of the target, if the reference has none
@@ -170,23 +168,23 @@ const (
 // here, and one in docs/guard.md.
 var Scalers = []Scaler{
 	{
-		Group: "keda.sh", Kind: "ScaledObject", link: "https://keda.sh/docs/latest/reference/scaledobject-spec/",
+		Group: "keda.sh", Kind: "ScaledObject",
 		Field: Replicas, target: []string{"spec", "scaleTargetRef"}, kind: "Deployment",
 		off: []string{"metadata", "annotations", "autoscaling.keda.sh/paused"}, values: []string{"true"},
 		text: "is set by KEDA, for ScaledObject %s",
 	},
 	{
-		Group: "autoscaling", Kind: "HorizontalPodAutoscaler", link: "https://kubernetes.io/docs/tasks/run-application/horizontal-pod-autoscale/",
+		Group: "autoscaling", Kind: "HorizontalPodAutoscaler",
 		Field: Replicas, target: []string{"spec", "scaleTargetRef"},
 		text: "is set by HorizontalPodAutoscaler %s",
 	},
 	{
-		Group: "argoproj.io", Kind: "Rollout", link: "https://argo-rollouts.readthedocs.io/en/stable/migrating/",
+		Group: "argoproj.io", Kind: "Rollout",
 		Field: Replicas, target: []string{"spec", "workloadRef"}, off: []string{"spec", "workloadRef", "scaleDown"}, values: []string{"", "never"},
 		text: "is set to 0 by Argo Rollouts, for Rollout %s, which runs the pods instead",
 	},
 	{
-		Group: "autoscaling.k8s.io", Kind: "VerticalPodAutoscaler", link: "https://github.com/kubernetes/autoscaler/tree/master/vertical-pod-autoscaler",
+		Group: "autoscaling.k8s.io", Kind: "VerticalPodAutoscaler",
 		Field: Resources, target: []string{"spec", "targetRef"}, off: []string{"spec", "updatePolicy", "updateMode"}, values: []string{"Off"},
 		text: "is set in the pods by VerticalPodAutoscaler %s",
 	},
@@ -245,7 +243,7 @@ func (s Scaler) Scaled(scaler map[string]any, o Stated) (Finding, bool) {
 	case s.off != nil && slices.Contains(s.values, merge.At[string](scaler, s.off...)):
 		return Finding{}, false
 	}
-	f := Finding{Tool: s.Kind, Path: replicas}
+	f := Finding{Path: replicas}
 	if s.Field == Resources {
 		f.Path = o.resources
 	}

@@ -54,20 +54,20 @@ func TestObject(t *testing.T) {
 		{"nothing is created over somebody's", "", ""},
 		{"nobody", live(""), ""},
 		{"an owner that does not control it", live(`,"ownerReferences":[{"kind":"X","name":"x","uid":"u"}]`), ""},
-		{"a controller", live(`,"ownerReferences":[{"kind":"X","name":"x","uid":"u","controller":true}]`), "controller"},
-		{"Flux", live(flux("")), "Flux"},
+		{"a controller", live(`,"ownerReferences":[{"kind":"X","name":"x","uid":"u","controller":true}]`), ". is controlled by X x,"},
+		{"Flux", live(flux("")), ". is applied by Flux from the Kustomization"},
 		{"Flux, which is to leave it alone", live(flux(`,"kustomize.toolkit.fluxcd.io/ssa":"ignore"`)), ""},
-		{"a set that somebody else applies", live(part + entry("their-tool", label, "2026-01-01T00:00:00Z") + "]"), "ApplySet"},
+		{"a set that somebody else applies", live(part + entry("their-tool", label, "2026-01-01T00:00:00Z") + "]"), ". is a member of the ApplySet"},
 		{"a set of the user's own", live(part + entry("kubectl", label, "2026-01-01T00:00:00Z") + "]"), ""},
-		{"a program that wrote what was applied", live(applied + own + "," + entry("operator", `"f:data":{"f:a":{}}`, "2026-01-02T00:00:00Z") + "]"), "operator data.a"},
+		{"a program that wrote what was applied", live(applied + own + "," + entry("operator", `"f:data":{"f:a":{}}`, "2026-01-02T00:00:00Z") + "]"), "data.a operator wrote it"},
 		{"a program that wrote before it was applied", live(applied + own + "," + entry("operator", `"f:data":{"f:a":{}}`, "2025-01-02T00:00:00Z") + "]"), ""},
 		{"a person", live(applied + own + "," + entry("kubectl-edit", `"f:data":{"f:a":{}}`, "2026-01-02T00:00:00Z") + "]"), ""},
 	} {
 		var got []string
 		for _, f := range Object(planned(t, local, tt.live), apply.DefaultManager) {
-			got = append(got, strings.TrimSpace(f.Tool+" "+strings.TrimPrefix(f.Path.String(), ".")))
+			got = append(got, f.Path.String()+" "+f.Text)
 		}
-		if strings.Join(got, ", ") != tt.want {
+		if len(got) > 0 != (tt.want != "") || len(got) > 1 || !strings.HasPrefix(strings.Join(got, ""), tt.want) {
 			t.Errorf("%s: %q, want %q", tt.reason, got, tt.want)
 		}
 	}
@@ -116,9 +116,6 @@ func TestDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range markers {
-		if row := fmt.Sprintf("| [%s](%s) | ", m.tool, m.link); !strings.Contains(string(text), row) {
-			t.Errorf("docs/guard.md lacks %s", row)
-		}
 		for _, k := range m.keys {
 			if !strings.Contains(string(text), "`"+k.name) {
 				t.Errorf("docs/guard.md lacks %s", k.name)
@@ -126,7 +123,7 @@ func TestDocumented(t *testing.T) {
 		}
 	}
 	for _, s := range Scalers {
-		if row := fmt.Sprintf("| [%s](%s) | ", s.Kind, s.link); !strings.Contains(string(text), row) {
+		if row := fmt.Sprintf("| [%s](https://", s.Kind); !strings.Contains(string(text), row) {
 			t.Errorf("docs/guard.md lacks %s", row)
 		}
 	}

@@ -10,8 +10,6 @@ import (
 
 // marker describes the mark of a tool on the objects that it manages.
 type marker struct {
-	tool   string
-	link   string              // the tool's documentation or code
 	keys   []key               // all of them must exist
 	unless map[string][]string // annotations or labels whose values, ignoring case, exclude the object
 	text   string              // with the values of keys that state no value, in order
@@ -28,32 +26,27 @@ type key struct {
 	read func(value, kind, name string) string
 }
 
-// markers by tool. To add a tool is to add a row here, and one to docs/guard.md.
+// markers by tool. To add a tool is to add a row here, and one to docs/guard.md, with the page that documents it.
 var markers = []marker{
 	{
 		// unless: AnyInMetadata, https://github.com/fluxcd/pkg/blob/main/ssa/utils/meta.go
-		tool: "Flux", link: "https://fluxcd.io/flux/components/kustomize/kustomizations/",
 		keys:   []key{{field: "labels", name: "kustomize.toolkit.fluxcd.io/namespace"}, {field: "labels", name: "kustomize.toolkit.fluxcd.io/name"}},
 		unless: map[string][]string{"kustomize.toolkit.fluxcd.io/reconcile": {"disabled"}, "kustomize.toolkit.fluxcd.io/ssa": {"IfNotPresent", "Ignore"}},
 		text:   "is applied by Flux from the Kustomization %s/%s, which reverts this at its next sync: change it in the Kustomization's source, or suspend that",
 	},
 	{
-		tool: "Flux", link: "https://fluxcd.io/flux/components/helm/helmreleases/",
 		keys: []key{{field: "labels", name: "helm.toolkit.fluxcd.io/namespace"}, {field: "labels", name: "helm.toolkit.fluxcd.io/name"}},
 		text: "is installed by Flux with the HelmRelease %s/%s, whose next upgrade or drift correction may revert this: change the release's values",
 	},
 	{
-		tool: "Argo CD", link: "https://argo-cd.readthedocs.io/en/stable/user-guide/resource_tracking/",
 		keys: []key{{field: "annotations", name: "argocd.argoproj.io/tracking-id", read: trackingID}},
 		text: "is synced by Argo CD with the Application %s, which reverts this at its next sync, or at once if it heals itself: change it in the Application's source",
 	},
 	{
-		tool: "kapp", link: "https://carvel.dev/kapp/docs/latest/state-namespace/",
 		keys: []key{{field: "labels", name: "kapp.k14s.io/app"}, {field: "annotations", name: "kapp.k14s.io/identity", read: kappIdentity}},
 		text: "is deployed by kapp (kapp.k14s.io/app=%s, %s), whose next deploy may revert this: change it in the app's configuration",
 	},
 	{
-		tool: "Helm", link: "https://helm.sh/docs/topics/charts_tips_and_tricks/",
 		keys: []key{{field: "labels", name: "app.kubernetes.io/managed-by", value: "Helm"},
 			{field: "annotations", name: "meta.helm.sh/release-namespace"}, {field: "annotations", name: "meta.helm.sh/release-name"}},
 		text: "is installed by Helm with the release %[1]s/%[2]s: the next helm upgrade or rollback may revert this, and helm uninstall deletes the object: " +
