@@ -80,10 +80,6 @@ func (c Choice) member(ctx context.Context, p *run.Plan, item *run.Item) (*Objec
 	if again.Err != nil {
 		return o, again.Err
 	}
-	body, err := again.Planned.Former()
-	if err != nil {
-		return o, fmt.Errorf("%s: %w", item.Target, err)
-	}
 	switch v.Reason = ""; {
 	case len(c.Fields) > 0 || c.Managers != nil:
 		v.Reason = "not named"
@@ -94,7 +90,7 @@ func (c Choice) member(ctx context.Context, p *run.Plan, item *run.Item) (*Objec
 	case c.File == "":
 		v.Reason = "in no file: --new FILE takes it"
 	}
-	body, _ = lastapplied.WithoutSet(lastapplied.Without(body)).(map[string]any)
+	body, _ := lastapplied.WithoutSet(lastapplied.Without(again.Planned.Former())).(map[string]any)
 	o.typ, o.Object = again.Planned.Type, object.Object{Value: body, Origin: object.Origin{File: c.File}}
 	return o, nil
 }

@@ -33,7 +33,7 @@ func (p Planned) Recreation() (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return carried(body, p.Final, p.HasStatus)
+	return p.carried(body, p.Final), nil
 }
 
 // Recreated returns the object that is expected in place of the live one, which is deleted: the plan's,
@@ -82,31 +82,27 @@ func (r *remade) kept(v any, at merge.Path, typ *merge.Type) (any, bool) {
 // Former returns the body that creates the live object again as it was configured, after it
 // has been deleted. It holds what any manager but the control plane has set, by
 // managedFields, and the last-applied annotation that it had. Where managedFields name no
-// manager, it holds all but status. The error does not name the object.
-func (p Planned) Former() (map[string]any, error) {
+// manager, it holds all but status.
+func (p Planned) Former() map[string]any {
 	if ownership.Of(p.Live) == nil {
-		return carried(p.Live, p.Live, p.HasStatus)
+		return p.carried(p.Live, p.Live)
 	}
 	meta, _ := p.Live["metadata"].(map[string]any)
 	identity := map[string]any{"apiVersion": p.Live["apiVersion"], "kind": p.Live["kind"], "metadata": map[string]any{"name": meta["name"], "namespace": meta["namespace"]}}
 	body := merge.Three(merge.Triple{Local: identity, Live: p.configured()}, p.Type, merge.Policies[0], false).Result
-	return carried(body, p.Live, p.HasStatus)
+	return p.carried(body, p.Live)
 }
 
-// carried returns a body with the set and the last-applied annotation of an object.
-func carried(body any, from map[string]any, status bool) (map[string]any, error) {
-	body, _ = lastapplied.Strip(lastapplied.Without(body), status)
+// carried returns a body, which is an object, with the set and the last-applied annotation of another.
+func (p Planned) carried(body any, from map[string]any) map[string]any {
+	body, _ = lastapplied.Strip(lastapplied.Without(body), p.HasStatus)
 	if id := lastapplied.SetOf(from); id != "" {
 		body = lastapplied.WithSet(body, id)
 	}
 	if text := lastapplied.Read(from).Text; text != "" {
 		body = lastapplied.With(body, text)
 	}
-	out, ok := body.(map[string]any)
-	if !ok {
-		return nil, errors.New("is no object after the merge")
-	}
-	return out, nil
+	return merge.At[map[string]any](body)
 }
 
 // configured returns what any manager but the control plane has set in live, without what

@@ -221,11 +221,7 @@ func (c *recreating) orUndo() string {
 // restored returns the error of an object that was deleted, and refused: the old one is created
 // again, if the server accepts it.
 func (c *recreating) restored(ctx context.Context, refusal error) error {
-	former, err := c.Planned.Former()
-	if err == nil {
-		_, err = c.API.Create(ctx, c.Target, former, c.Write)
-	}
-	if err != nil {
+	if _, err := c.API.Create(ctx, c.Target, c.Planned.Former(), c.Write); err != nil {
 		return c.lost(refusal)
 	}
 	return fmt.Errorf("%s: was deleted, and is there again as it was configured, since the new one is refused: %w", c.Target, refusal)
