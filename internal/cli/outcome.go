@@ -18,7 +18,10 @@ import (
 
 var _ = registerPrinter(printerRow{
 	name: "outcome", help: "what became of each object, as JSON: outcome, impact, changes, notes, error, requests, seconds", values: true, conflicts: true, merges: true, impact: true, needs: run.Changes,
-	open: func(v view) (printer, error) { return newOutcomePrinter(v), nil },
+	open: func(v view) (printer, error) {
+		notes := &reporter{json: true, secrets: v.secrets, preview: v.mode != dryNone, files: map[string]bool{}}
+		return &outcomePrinter{view: v, report: outcome.Report{ShowSecrets: v.secrets}, notes: notes}, nil
+	},
 })
 
 // runPrinter is a printer that prints a run as a whole, objects with errors included. It is
@@ -32,11 +35,6 @@ type outcomePrinter struct {
 	view
 	report outcome.Report
 	notes  *reporter
-}
-
-func newOutcomePrinter(v view) *outcomePrinter {
-	notes := &reporter{json: true, secrets: v.secrets, preview: v.mode != dryNone, files: map[string]bool{}}
-	return &outcomePrinter{view: v, report: outcome.Report{ShowSecrets: v.secrets}, notes: notes}
 }
 
 func (f *outcomePrinter) printObject(item *run.Item) error {
