@@ -3,7 +3,6 @@ package cluster
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -38,6 +37,11 @@ func (c *Cluster) Get(ctx context.Context, t Target) (map[string]any, error) {
 			}
 		}
 	}
+	return c.checked(t, obj, err)
+}
+
+// checked returns the response to a request about an object, unless it is about another one.
+func (c *Cluster) checked(t Target, obj map[string]any, err error) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -76,9 +80,8 @@ func (c *Cluster) MergePatch(ctx context.Context, t Target, patch any, w Write) 
 // Refusal.TestFailed is set if a test operation failed.
 func (c *Cluster) JSONPatch(ctx context.Context, t Target, patch any, w Write) (map[string]any, error) {
 	stored, err := c.send(ctx, call{t, "patch", c.patch(t, types.JSONPatchType)}, patch, w)
-	if r, ok := errors.AsType[*Refusal](err); ok {
-		r.TestFailed = r.ofTest()
-	}
+	r := refusal(err)
+	r.TestFailed = r.ofTest()
 	return stored, err
 }
 
@@ -126,16 +129,8 @@ func (c *Cluster) send(ctx context.Context, l call, body any, w Write) (map[stri
 	// The client would repeat a write on Retry-After, even one that was executed, unnoticed by the
 	// caller.
 	obj, err := c.requestObject(ctx, t, l.verb, req.Body(data).MaxRetries(0))
-	if err != nil {
-		if r, ok := errors.AsType[*Refusal](err); ok {
-			r.For = w.For
-		}
-		return nil, err
-	}
-	if other := t.about(obj); other != "" {
-		return nil, c.garbled(other)
-	}
-	return obj, nil
+	refusal(err).For = w.For
+	return c.checked(t, obj, err)
 }
 
 // requestObject returns the response to a request as a value.

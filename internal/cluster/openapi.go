@@ -103,7 +103,7 @@ func (c *Cluster) schemaIndex(ctx context.Context) (map[string]string, error) {
 		s.asked = true
 		s.paths, s.err = c.readIndex(ctx)
 		if IsNotFound(s.err) {
-			s.paths, s.err = c.withoutIndex(ctx, s.err)
+			s.err = c.withoutIndex(ctx, s.err)
 		}
 	}
 	return s.paths, s.err
@@ -134,20 +134,20 @@ func (c *Cluster) readIndex(ctx context.Context) (map[string]string, error) {
 // withoutIndex decides what a 404 of the index means. Every API server since 1.27 publishes
 // its schemas, so there a proxy must be the cause; without schemas, lists would be merged
 // as single values.
-func (c *Cluster) withoutIndex(ctx context.Context, notFound error) (map[string]string, error) {
+func (c *Cluster) withoutIndex(ctx context.Context, notFound error) error {
 	data, err := c.answer(ctx, Target{}, "get", c.client.Get().AbsPath("version").SetHeader("Accept", "application/json"))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	var v struct{ Major, Minor, GitVersion string }
 	if json.Unmarshal(data, &v) != nil {
-		return nil, c.garbled("is no version")
+		return c.garbled("is no version")
 	}
 	minor, err := strconv.Atoi(strings.TrimRight(v.Minor, "+"))
 	if v.Major == "1" && err == nil && minor < 27 {
-		return nil, nil
+		return nil
 	}
-	return nil, fmt.Errorf("%w, though the server is Kubernetes %s, and every one since 1.27 has it: try again, look at what stands between you and the server, or give the schema with --schema", notFound, shorten(v.GitVersion, maxValue))
+	return fmt.Errorf("%w, though the server is Kubernetes %s, and every one since 1.27 has it: try again, look at what stands between you and the server, or give the schema with --schema", notFound, shorten(v.GitVersion, maxValue))
 }
 
 // invalidate makes the next request for a schema fetch the index again.
