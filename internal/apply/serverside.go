@@ -237,7 +237,7 @@ func (ServerSide) stamp(p *Planned, known sides) error {
 		return err
 	}
 	p.Applying = &Applying{Config: conf}
-	p.Applying.copied = k.Manager() == ServerManager && lastapplied.Read(k.live).State != lastapplied.None && !k.Alone(lastapplied.AnnotationPath)
+	p.Applying.copied = k.Manager == ServerManager && lastapplied.Read(k.live).State != lastapplied.None && !k.Alone(lastapplied.AnnotationPath)
 	forced := p.forced(k)
 	p.Applying.Force = len(forced) > 0
 	if p.Live == nil {
@@ -250,7 +250,7 @@ func (ServerSide) stamp(p *Planned, known sides) error {
 	}
 	p.Applying.Owners = k.Entries()
 	p.Final = ownership.WithEntries(p.Final, p.Applying.Owners)
-	same, err := ownership.SameFields(recorded(p.Object, p.Applying.Config, p.Type), ownership.Applied(k.live, k.Manager()), ownership.Nulls(k.stated, p.Type))
+	same, err := ownership.SameFields(recorded(p.Object, p.Applying.Config, p.Type), ownership.Applied(k.live, k.Manager), ownership.Nulls(k.stated, p.Type))
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ func (r *Rewrite) Adopt(fields map[string]any, names []string) error {
 		return err
 	}
 	rest, err := r.without(func(e map[string]any) bool {
-		return isApplier(e, r.manager) || slices.ContainsFunc(names, func(name string) bool { return isApplier(e, name) })
+		return isApplier(e, r.Manager) || slices.ContainsFunc(names, func(name string) bool { return isApplier(e, name) })
 	}, all)
 	if err != nil {
 		return err
@@ -32,7 +32,7 @@ func (r *Rewrite) Adopt(fields map[string]any, names []string) error {
 	rest = slices.DeleteFunc(rest, func(e map[string]any) bool {
 		return slices.ContainsFunc(names, func(name string) bool { return isBy(e, name, "Update") })
 	})
-	return r.put(rest, all, map[string]any{"manager": r.manager, "operation": "Apply"})
+	return r.put(rest, all, map[string]any{"manager": r.Manager, "operation": "Apply"})
 }
 
 // Release undoes the move to server-side apply: what the applier has applied is held by
@@ -41,7 +41,7 @@ func (r *Rewrite) Adopt(fields map[string]any, names []string) error {
 func (r *Rewrite) Release(to string) error {
 	all := fieldpath.NewSet(annotationPath)
 	rest, err := r.without(func(e map[string]any) bool {
-		return isApplier(e, r.manager) || isApplier(e, AnnotationManager) || isBy(e, to, "Update") && merge.At[string](e, "apiVersion") == r.version
+		return isApplier(e, r.Manager) || isApplier(e, AnnotationManager) || isBy(e, to, "Update") && merge.At[string](e, "apiVersion") == r.version
 	}, all)
 	if err != nil {
 		return err
@@ -129,7 +129,7 @@ func (r *Rewrite) Drop() error {
 func (r *Rewrite) Disown(names []string) {
 	rest := slices.DeleteFunc(slices.Clone(r.entries), func(e map[string]any) bool {
 		name := merge.At[string](e, "manager")
-		return isApplier(e, r.manager) || slices.Contains(names, name) && (isBy(e, name, "Update") || isApplier(e, name))
+		return isApplier(e, r.Manager) || slices.Contains(names, name) && (isBy(e, name, "Update") || isApplier(e, name))
 	})
 	r.changed = r.changed || len(rest) != len(r.entries)
 	r.entries = rest
@@ -143,7 +143,7 @@ func (r *Rewrite) Convert(live map[string]any, typ *merge.Type, served func(apiV
 	out := slices.Clone(r.entries)
 	for i, e := range out {
 		version := merge.At[string](e, "apiVersion")
-		if version == r.version || merge.At[string](e, "subresource") != "" || !isApplier(e, r.manager) && served(version) {
+		if version == r.version || merge.At[string](e, "subresource") != "" || !isApplier(e, r.Manager) && served(version) {
 			continue
 		}
 		out[i] = maps.Clone(e)

@@ -20,14 +20,14 @@ var annotationPath = fieldpath.MakePathOrDie("metadata", "annotations", lastappl
 // Rewrite holds managedFields that are being rewritten; see RewriteOf.
 type Rewrite struct {
 	entries []map[string]any
-	manager string // the applier
+	Manager string // the applier
 	version string // apiVersion of live
 	changed bool
 }
 
 // RewriteOf begins to rewrite live's managedFields for an applier. live is not modified.
 func RewriteOf(live map[string]any, manager string) *Rewrite {
-	return &Rewrite{entries: list(live), manager: manager, version: merge.At[string](live, "apiVersion")}
+	return &Rewrite{entries: list(live), Manager: manager, version: merge.At[string](live, "apiVersion")}
 }
 
 // Entries returns the managedFields, nil where nothing has changed.
@@ -62,7 +62,7 @@ func (r *Rewrite) Keep() error {
 		return nil
 	}
 	entry := map[string]any{"operation": "Apply", "apiVersion": r.version}
-	if i := slices.IndexFunc(r.entries, func(e map[string]any) bool { return isApplier(e, r.manager) }); i >= 0 {
+	if i := slices.IndexFunc(r.entries, func(e map[string]any) bool { return isApplier(e, r.Manager) }); i >= 0 {
 		entry = r.entries[i]
 	}
 	kept, err := withSet(entry, fieldpath.NewSet(annotationPath))
@@ -80,7 +80,7 @@ func (r *Rewrite) Alone(p merge.Path) bool {
 	mine := false
 	for _, e := range r.entries {
 		switch holds, _ := descend(merge.At[map[string]any](e, "fieldsV1"), p); {
-		case holds && !isApplier(e, r.manager):
+		case holds && !isApplier(e, r.Manager):
 			return false
 		case holds:
 			mine = true
@@ -94,7 +94,7 @@ func (r *Rewrite) Alone(p merge.Path) bool {
 func (r *Rewrite) Others(p merge.Path) bool {
 	return slices.ContainsFunc(r.entries, func(e map[string]any) bool {
 		held, around := descend(merge.At[map[string]any](e, "fieldsV1"), p)
-		return (held || around) && !isApplier(e, r.manager)
+		return (held || around) && !isApplier(e, r.Manager)
 	})
 }
 
@@ -103,7 +103,7 @@ func (r *Rewrite) Others(p merge.Path) bool {
 func (r *Rewrite) Entire(p merge.Path) bool {
 	return slices.ContainsFunc(r.entries, func(e map[string]any) bool {
 		_, around := descend(merge.At[map[string]any](e, "fieldsV1"), p)
-		return around && isApplier(e, r.manager)
+		return around && isApplier(e, r.Manager)
 	})
 }
 
@@ -149,7 +149,7 @@ func (r *Rewrite) transfer(mine, theirs *fieldpath.Set) error {
 		if err != nil {
 			return err
 		}
-		if isApplier(e, r.manager) {
+		if isApplier(e, r.Manager) {
 			found, s = true, s.Union(mine)
 		} else {
 			s = s.RecursiveDifference(theirs)
@@ -163,7 +163,7 @@ func (r *Rewrite) transfer(mine, theirs *fieldpath.Set) error {
 		out = append(out, e)
 	}
 	if !found {
-		e, err := withSet(map[string]any{"manager": r.manager, "operation": "Apply", "apiVersion": r.version}, mine)
+		e, err := withSet(map[string]any{"manager": r.Manager, "operation": "Apply", "apiVersion": r.version}, mine)
 		if err != nil {
 			return err
 		}
@@ -180,15 +180,15 @@ func (r *Rewrite) transfer(mine, theirs *fieldpath.Set) error {
 func (r *Rewrite) Merge(names []string, applied bool) error {
 	for _, name := range names {
 		theirs := func(e map[string]any) bool {
-			return isBy(e, name, "Update") || applied && name != r.manager && isApplier(e, name)
+			return isBy(e, name, "Update") || applied && name != r.Manager && isApplier(e, name)
 		}
-		at := slices.IndexFunc(r.entries, func(e map[string]any) bool { return isApplier(e, r.manager) })
+		at := slices.IndexFunc(r.entries, func(e map[string]any) bool { return isApplier(e, r.Manager) })
 		if at < 0 {
 			if at = slices.IndexFunc(r.entries, theirs); at < 0 {
 				continue
 			}
 			first := maps.Clone(r.entries[at])
-			first["manager"], first["operation"] = r.manager, "Apply"
+			first["manager"], first["operation"] = r.Manager, "Apply"
 			r.entries, r.changed = slices.Concat(r.entries[:at], []map[string]any{first}, r.entries[at+1:]), true
 		}
 		if err := r.take(at, theirs); err != nil {
@@ -218,7 +218,7 @@ func (r *Rewrite) take(at int, theirs func(e map[string]any) bool) error {
 		return err
 	}
 	rest = slices.DeleteFunc(rest, theirs)
-	rest[slices.IndexFunc(rest, func(e map[string]any) bool { return isApplier(e, r.manager) })] = mine
+	rest[slices.IndexFunc(rest, func(e map[string]any) bool { return isApplier(e, r.Manager) })] = mine
 	r.entries, r.changed = rest, true
 	return nil
 }
@@ -227,12 +227,9 @@ func (r *Rewrite) take(at int, theirs func(e map[string]any) bool) error {
 // applier's apply, in the order of their entries. nil where there are none.
 func (r *Rewrite) Owners() (names []string) {
 	for _, e := range r.entries {
-		if name := merge.At[string](e, "manager"); merge.At[string](e, "subresource") == "" && !isApplier(e, r.manager) && !slices.Contains(names, name) {
+		if name := merge.At[string](e, "manager"); merge.At[string](e, "subresource") == "" && !isApplier(e, r.Manager) && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
 	return names
 }
-
-// Manager returns the applier's name.
-func (r *Rewrite) Manager() string { return r.manager }

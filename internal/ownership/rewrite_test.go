@@ -165,7 +165,7 @@ func TestRewrite(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := ownership.RewriteOf(live, "me")
-		if err := tt.do(r); err != nil || r.Manager() != "me" {
+		if err := tt.do(r); err != nil || r.Manager != "me" {
 			t.Errorf("%s: %v", tt.reason, err)
 		}
 		if d := cmp.Diff(tt.want, entries(t, r)); d != "" {

@@ -70,10 +70,10 @@ func (c chunk) read(r *yamldoc.Reader) ([]Document, error) {
 		if d.Value() == nil {
 			continue
 		}
-		if err := cmp.Or(d.Strange(), checkNumbers(d)); err != nil {
+		if err := cmp.Or(d.Strange, checkNumbers(d)); err != nil {
 			return docs, syntaxError(err)
 		}
-		docs = append(docs, Document{Value: d.Value(), Reread: d.Reread(), Line: d.Line(), Items: d.EntryLines("items")})
+		docs = append(docs, Document{Value: d.Value(), Reread: d.Reread, Line: d.Line(), Items: d.EntryLines("items")})
 	}
 	return docs, nil
 }

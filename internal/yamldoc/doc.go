@@ -39,8 +39,8 @@ type Document struct {
 	value any
 	refs  bool // it has aliases or merge keys
 
-	strange error
-	reread  error
+	Strange error // the *Error of the first tag that is not YAML's own, and that Value leaves out; nil if there is none
+	Reread  error // the same of the first key whose name in Value is not what the text has, as false for n
 }
 
 // Error is a text that cannot be read.
@@ -103,12 +103,6 @@ func (f *File) Text() []byte { return []byte(f.src) }
 // Value is the content of the document, in the JSON forms of package merge; nil for
 // an empty document. It must not be modified.
 func (d *Document) Value() any { return d.value }
-
-// Strange is the *Error of the first tag that is not YAML's own, and that Value leaves out; nil if there is none.
-func (d *Document) Strange() error { return d.strange }
-
-// Reread is the *Error of the first key whose name in Value is not what the text has, as false for n; nil if there is none.
-func (d *Document) Reread() error { return d.reread }
 
 // Empty reports whether there is nothing but white space and comments.
 func (d *Document) Empty() bool { return d.root == nil }

@@ -29,7 +29,7 @@ func (p *parser) document() (*Document, bool, error) {
 	if err != nil {
 		return nil, false, err
 	}
-	d.refs, d.strange, d.reread = p.refs, p.strange, p.reread
+	d.refs, d.Strange, d.Reread = p.refs, p.strange, p.reread
 	if d.root != nil {
 		d.value, err = p.valueOf(d.root)
 	}
