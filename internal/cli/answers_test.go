@@ -114,7 +114,7 @@ func against(t *testing.T, a *answers, args ...string) ended {
 	t.Setenv("KUBECONFIG", "")
 	var out, errs bytes.Buffer
 	args = append(args, "--server="+server.URL, "-n", "shop", "--cache-dir="+t.TempDir())
-	code := Main(t.Context(), args, genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errs})
+	code := Main(t.Context(), "kubectl-merge", args, genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errs})
 	return ended{code, out.String(), errs.String()}
 }
 

@@ -16,7 +16,7 @@ import (
 func BenchmarkStart(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		if code := Main(b.Context(), []string{"version"}, genericiooptions.IOStreams{In: strings.NewReader(""), Out: io.Discard, ErrOut: io.Discard}); code != 0 {
+		if code := Main(b.Context(), "kubectl-merge", []string{"version"}, genericiooptions.IOStreams{In: strings.NewReader(""), Out: io.Discard, ErrOut: io.Discard}); code != 0 {
 			b.Fatal(code)
 		}
 	}
@@ -36,7 +36,7 @@ func benchmarkOffline(b *testing.B, tag string, code int) {
 			b.Setenv("KUBECONFIG", "")
 			b.ReportAllocs()
 			for b.Loop() {
-				if got := Main(b.Context(), []string{"diff", "-f", local, "--live", live}, genericiooptions.IOStreams{In: strings.NewReader(""), Out: io.Discard, ErrOut: io.Discard}); got != code {
+				if got := Main(b.Context(), "kubectl-merge", []string{"diff", "-f", local, "--live", live}, genericiooptions.IOStreams{In: strings.NewReader(""), Out: io.Discard, ErrOut: io.Discard}); got != code {
 					b.Fatalf("exit code %d, want %d", got, code)
 				}
 			}

@@ -37,7 +37,7 @@ users:
 		"--user=x":       `"x" does not exist: --user must be one of: me`,
 	} {
 		var out, errs bytes.Buffer
-		code := Main(t.Context(), []string{"-f", local, flag}, genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errs})
+		code := Main(t.Context(), "kubectl-merge", []string{"-f", local, flag}, genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errs})
 		if code != failed || strings.Count(errs.String(), want) != 1 {
 			t.Errorf("%s: code %d, stderr %s", flag, code, errs.String())
 		}

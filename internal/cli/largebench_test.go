@@ -34,7 +34,7 @@ func BenchmarkLarge(b *testing.B) {
 					before := cpu(b)
 					for b.Loop() {
 						var stderr strings.Builder
-						if code := Main(b.Context(), args, genericiooptions.IOStreams{In: strings.NewReader(""), Out: io.Discard, ErrOut: &stderr}); code > 1 || strings.Contains(stderr.String(), "error:") {
+						if code := Main(b.Context(), "kubectl-merge", args, genericiooptions.IOStreams{In: strings.NewReader(""), Out: io.Discard, ErrOut: &stderr}); code > 1 || strings.Contains(stderr.String(), "error:") {
 							b.Fatalf("exit code %d\n%.2000s", code, stderr.String())
 						}
 					}

@@ -39,14 +39,9 @@ const (
 // Main runs one command line, without the program's name, and returns the exit code. An interrupt,
 // a CI job's request to terminate, or the end of the terminal lets requests in progress finish, and
 // begins nothing more. Another signal, unless it repeats the first, ends the process at once. A
-// rollback is always finished.
-func Main(ctx context.Context, args []string, streams genericiooptions.IOStreams) int {
-	return MainAs(ctx, own.file, args, streams)
-}
-
-// MainAs is Main for a program whose executable may have been renamed: help and messages name
-// commands under the new name.
-func MainAs(ctx context.Context, executable string, args []string, streams genericiooptions.IOStreams) int {
+// rollback is always finished. The executable may have been renamed: help and messages name commands
+// under the new name.
+func Main(ctx context.Context, executable string, args []string, streams genericiooptions.IOStreams) int {
 	heap.grow()
 	called := programOf(executable)
 	ending := newSignals()

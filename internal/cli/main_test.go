@@ -41,7 +41,7 @@ func offline(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("KUBECONFIG", "")
 	var out, errs bytes.Buffer
-	code = Main(t.Context(), args, genericiooptions.IOStreams{In: strings.NewReader(localConf), Out: &out, ErrOut: &errs})
+	code = Main(t.Context(), "kubectl-merge", args, genericiooptions.IOStreams{In: strings.NewReader(localConf), Out: &out, ErrOut: &errs})
 	return code, out.String(), errs.String()
 }
 
@@ -195,7 +195,7 @@ func TestFilesIntoItself(t *testing.T) {
 			t.Fatal(err)
 		}
 		var errs bytes.Buffer
-		code := Main(t.Context(), []string{"files", source, dest}, genericiooptions.IOStreams{In: strings.NewReader(""), Out: out, ErrOut: &errs})
+		code := Main(t.Context(), "kubectl-merge", []string{"files", source, dest}, genericiooptions.IOStreams{In: strings.NewReader(""), Out: out, ErrOut: &errs})
 		if err := out.Close(); err != nil {
 			t.Fatal(err)
 		}

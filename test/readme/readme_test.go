@@ -72,7 +72,7 @@ func shown(t *testing.T, command string) string {
 	}
 	var out bytes.Buffer
 	args := strings.Fields(strings.ReplaceAll(rest, "'", ""))
-	cli.Main(t.Context(), args, genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &out})
+	cli.Main(t.Context(), "kubectl-merge", args, genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &out})
 	text := took.ReplaceAllString(out.String(), " in 0.1s (")
 	if text != "" && !strings.HasSuffix(text, "\n") {
 		text += "\n"

@@ -29,7 +29,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "profiled:", err)
 		os.Exit(4)
 	}
-	code := cli.MainAs(context.Background(), os.Args[0], os.Args[1:], genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr})
+	code := cli.Main(context.Background(), os.Args[0], os.Args[1:], genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr})
 	if err := stop(); err != nil {
 		fmt.Fprintln(os.Stderr, "profiled:", err)
 		os.Exit(4)

@@ -96,7 +96,7 @@ func (w *world) start(n int, step Step) (r *run, done chan struct{}) {
 		defer close(done)
 		defer w.place.worlds.Delete(user)
 		defer cancel()
-		code := cli.Main(ctx, args, genericiooptions.IOStreams{In: strings.NewReader(""), Out: &r.out, ErrOut: &r.errs})
+		code := cli.Main(ctx, "kubectl-merge", args, genericiooptions.IOStreams{In: strings.NewReader(""), Out: &r.out, ErrOut: &r.errs})
 		r.ends(code)
 	}()
 	return r, done
