@@ -106,8 +106,5 @@ func Minus(fields, other map[string]any) (map[string]any, error) {
 		return nil, err
 	}
 	e, err := withSet(map[string]any{}, a.RecursiveDifference(b))
-	if err != nil {
-		return nil, err
-	}
-	return merge.At[map[string]any](e, "fieldsV1"), nil
+	return merge.At[map[string]any](e, "fieldsV1"), err
 }
