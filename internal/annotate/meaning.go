@@ -66,10 +66,9 @@ func (p Planner) Meanings(ctx context.Context, a Annotated, local *object.Object
 	m.local, m.result = lastapplied.FoldStringData(subject.Value), planned.Result
 	var all []Meaning
 	for _, c := range changes {
-		if c.Op == merge.OpOrder {
-			continue
+		if c.Op != merge.OpOrder {
+			all = append(all, Meaning{Path: c.Path, Text: m.describe(c)})
 		}
-		all = append(all, Meaning{Path: c.Path, Text: m.describe(c)})
 	}
 	return all, nil
 }

@@ -297,11 +297,7 @@ func (c *call) effective(name string) bool {
 	if flag == nil || !flag.Changed {
 		return false
 	}
-	switch flag.Value.Type() {
-	case "int", "duration":
-		return true
-	}
-	return flag.Value.String() != flag.DefValue
+	return flag.Value.Type() == "int" || flag.Value.Type() == "duration" || flag.Value.String() != flag.DefValue
 }
 
 // has reports whether the flag of a tie is given, if need be with its value.

@@ -58,11 +58,9 @@ func (s *Server) live(a asking, local []object.Object, named []string) ([]object
 	}
 	var targets []cluster.Target
 	for _, o := range local[:min(len(local), mostAsked)] {
-		r, err := api.Find(a.ctx, o.Group(), o.Version(), o.Kind())
-		if err != nil {
-			continue
+		if r, err := api.Find(a.ctx, o.Group(), o.Version(), o.Kind()); err == nil {
+			targets = append(targets, cluster.Target{Resource: r, Namespace: o.Namespace(), Name: o.Name()})
 		}
-		targets = append(targets, cluster.Target{Resource: r, Namespace: o.Namespace(), Name: o.Name()})
 	}
 	for _, arg := range named {
 		typ, name, _ := strings.Cut(arg, "/")

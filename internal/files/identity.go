@@ -63,9 +63,7 @@ func successors(original, side resources, one bool) map[*resource]*resource {
 		switch likeness := namespaceLeftOut(was.id, is.id); {
 		case likeness > 0:
 			return likeness
-		case !one && was.file.Name != is.file.Name:
-			return 0
-		case len(all[was])+len(all[is]) == 0 && was.id.kind != is.id.kind:
+		case !one && was.file.Name != is.file.Name, len(all[was])+len(all[is]) == 0 && was.id.kind != is.id.kind:
 			return 0
 		}
 		likeness := share(all[was], all[is])
@@ -128,10 +126,9 @@ func best[T comparable](gone, come []T, likeness func(was, is T) float64) map[T]
 		tie := slices.ContainsFunc(all, func(y match) bool {
 			return y != all[i] && y.by == x.by && (y.was == x.was && !taken[y.is] || y.is == x.is && !taken[y.was])
 		})
-		if taken[x.was] || taken[x.is] || tie {
-			continue
+		if !taken[x.was] && !taken[x.is] && !tie {
+			out[x.was], taken[x.was], taken[x.is] = x.is, true, true
 		}
-		out[x.was], taken[x.was], taken[x.is] = x.is, true, true
 	}
 	return out
 }

@@ -82,9 +82,8 @@ func (r *resource) lacks(inFolder bool) string {
 	meta, _ := fields["metadata"].(map[string]any)
 	what := "kind"
 	switch {
-	case r.isKustomization() && (inFolder || r.named.kind != ""):
-		return ""
-	case r.named.kind != "" && (r.named.name != "" || meta["generateName"] != nil):
+	case r.isKustomization() && (inFolder || r.named.kind != ""),
+		r.named.kind != "" && (r.named.name != "" || meta["generateName"] != nil):
 		return ""
 	case r.named.kind != "":
 		what, fields = "metadata.name", meta
@@ -160,10 +159,9 @@ func (m *merger) file(f *File) (c Changed, ok bool) {
 	for _, d := range f.YAML.Documents() {
 		t, changed := m.texts[d]
 		left = left || !d.Empty() && (!changed || t.marked != nil)
-		if !changed {
-			continue
+		if changed {
+			marked[d], plain[d] = t.marked, t.plain
 		}
-		marked[d], plain[d] = t.marked, t.plain
 	}
 	var addMarked, addPlain []yamldoc.Addition
 	for _, n := range m.added[f.Name] {

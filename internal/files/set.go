@@ -161,11 +161,7 @@ func (s *Set) readBelow(ctx context.Context, name, path string) error {
 }
 
 func isYAML(path string) bool {
-	switch strings.ToLower(filepath.Ext(path)) {
-	case ".yaml", ".yml", ".json":
-		return true
-	}
-	return false
+	return slices.Contains([]string{".yaml", ".yml", ".json"}, strings.ToLower(filepath.Ext(path)))
 }
 
 // read reads a file. One of a folder that is not named as YAML is kept as it is.

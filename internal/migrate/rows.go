@@ -67,7 +67,7 @@ func (c *change) fileRows(ctx context.Context) error {
 		c.Rows = append(c.Rows, Row{Path: d.Path, What: Conflict, By: c.others(c.Final, d.Path)})
 	}
 	for _, r := range plan.Removed {
-		c.Rows = append(c.Rows, Row{Path: r.Path, What: Removed, By: nil})
+		c.Rows = append(c.Rows, Row{Path: r.Path, What: Removed})
 	}
 	c.sort()
 	return nil

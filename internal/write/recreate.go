@@ -123,8 +123,7 @@ func (c *recreating) remove(ctx context.Context) error {
 		if !cluster.Uncertain(err) {
 			c.end(nil, err)
 		}
-		switch {
-		case try >= 2*deleteTries || !cluster.IsConflict(err) && !cluster.Uncertain(err):
+		if try >= 2*deleteTries || !cluster.IsConflict(err) && !cluster.Uncertain(err) {
 			return fmt.Errorf("%s: was not deleted, to be created again: %w", c.Target, err)
 		}
 		live, err := c.API.Get(ctx, c.Target)

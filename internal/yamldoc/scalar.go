@@ -49,9 +49,7 @@ func (p *parser) plainLine(flow bool) int {
 				return end
 			}
 			continue
-		case c == ':' && ends(p.peek(1)):
-			return end
-		case flow && strings.IndexByte(",?[]{}", c) >= 0:
+		case c == ':' && ends(p.peek(1)), flow && strings.IndexByte(",?[]{}", c) >= 0:
 			return end
 		}
 		p.pos++
