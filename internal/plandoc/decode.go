@@ -109,14 +109,10 @@ func split(text []byte) (head []byte, items [][]byte, tail []byte) {
 		return nil, nil, nil
 	}
 	head, rest := text[:at+1], text[at+1+len(objectsLine):]
-	begin := 0
-	for from := 0; from < len(rest); {
-		end := from + bytes.IndexByte(rest[from:], '\n') + 1
-		if end == from {
-			end = len(rest)
-		}
-		switch first := rest[from]; {
-		case first == '-' && end-from > 1 && rest[from+1] == ' ':
+	begin, from := 0, 0
+	for line := range bytes.Lines(rest) {
+		switch first := line[0]; {
+		case bytes.HasPrefix(line, []byte("- ")):
 			if from > begin {
 				items = append(items, rest[begin:from])
 			}
@@ -130,7 +126,7 @@ func split(text []byte) (head []byte, items [][]byte, tail []byte) {
 			}
 			return head, items, rest[from:]
 		}
-		from = end
+		from += len(line)
 	}
 	if begin < len(rest) {
 		items = append(items, rest[begin:])

@@ -2,7 +2,6 @@ package source
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -88,12 +87,11 @@ func inUTF8(data []byte) []byte {
 
 // notText returns an error with the place of the first byte that is not UTF-8 text; nil if there is none.
 func notText(data []byte) error {
-	for line, rest := 1, data; len(rest) > 0; line++ {
-		end := cmp.Or(bytes.IndexByte(rest, '\n')+1, len(rest))
-		if !utf8.Valid(rest[:end]) {
-			return &SyntaxError{Line: line, What: "is not text in UTF-8", Why: "save it as UTF-8 YAML or JSON"}
+	n := 0
+	for line := range bytes.Lines(data) {
+		if n++; !utf8.Valid(line) {
+			return &SyntaxError{Line: n, What: "is not text in UTF-8", Why: "save it as UTF-8 YAML or JSON"}
 		}
-		rest = rest[end:]
 	}
 	return nil
 }

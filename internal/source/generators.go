@@ -33,9 +33,6 @@ const (
 // Unreadable ones are skipped.
 func (g *generators) read(dir string) {
 	dir = filepath.Clean(dir)
-	if g.seen == nil {
-		g.seen = map[string]bool{}
-	}
 	if g.seen[dir] || len(g.seen) == mostGeneratorFolders {
 		return
 	}
@@ -46,14 +43,10 @@ func (g *generators) read(dir string) {
 	}
 	for _, e := range entries {
 		if e.Type().IsRegular() && slices.Contains(append(extensions, ""), filepath.Ext(e.Name())) {
-			g.file(dir, e.Name())
+			if text, ok := g.fileText(filepath.Join(dir, e.Name())); ok {
+				g.text(dir, text)
+			}
 		}
-	}
-}
-
-func (g *generators) file(dir, name string) {
-	if text, ok := g.fileText(filepath.Join(dir, name)); ok {
-		g.text(dir, text)
 	}
 }
 

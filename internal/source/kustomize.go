@@ -50,7 +50,7 @@ func (in Inputs) build(ctx context.Context) ([]byte, error) {
 		way = "; manifests without one are given with -f"
 	}
 	in.Values.Quoted()
-	g := &generators{values: in.Values, addresses: &redact.Values{}}
+	g := &generators{values: in.Values, addresses: &redact.Values{}, seen: map[string]bool{}}
 	addCredentials(g.addresses, in.Kustomize)
 	g.read(in.Kustomize)
 	its := in.Values.BlankOthers(g.addresses.BlankOwn(chain(in.Kustomize, err.Error())))

@@ -72,7 +72,7 @@ func Read(ctx context.Context, in Inputs) ([]object.Object, error) {
 			var got []object.Object
 			got, err = in.parse(name, data, keep)
 			if bad, ok := errors.AsType[*object.FieldError](err); ok && bad.Key != "" && in.Kustomize != "" {
-				g := &generators{values: in.Values, addresses: &redact.Values{}}
+				g := &generators{values: in.Values, addresses: &redact.Values{}, seen: map[string]bool{}}
 				g.read(in.Kustomize)
 				err = cmp.Or(errors.Join(g.strange...), err)
 			}

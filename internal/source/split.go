@@ -48,17 +48,13 @@ func split(data []byte) ([]chunk, error) {
 // splitYAML splits a file at its --- lines.
 func splitYAML(data []byte) []chunk {
 	var chunks []chunk
-	start, line, first := 0, 1, 1
-	for at := 0; at < len(data); {
-		end := len(data)
-		if i := bytes.IndexByte(data[at:], '\n'); i >= 0 {
-			end = at + i + 1
-		}
-		if separator(data[at:end]) && at > start {
+	at, start, line, first := 0, 0, 1, 1
+	for l := range bytes.Lines(data) {
+		if separator(l) && at > start {
 			chunks = append(chunks, chunk{text: data[start:at], line: first})
 			start, first = at, line
 		}
-		at = end
+		at += len(l)
 		line++
 	}
 	chunks = append(chunks, chunk{text: data[start:], line: first})
