@@ -127,11 +127,10 @@ func withoutEmptyKeys(v any, typ *merge.Type) any {
 }
 
 func entryWithoutEmptyKeys(e any, keys []merge.Key) any {
-	m, isMap := e.(map[string]any)
+	m, _ := e.(map[string]any)
 	for _, k := range keys {
-		if is, stated := m[k.Name]; isMap && stated && (is == nil || is == "") && k.Default != nil {
-			m = maps.Clone(m)
-			delete(m, k.Name)
+		if is, stated := m[k.Name]; stated && (is == nil || is == "") && k.Default != nil {
+			m = merge.Without(m, k.Name)
 			e = m
 		}
 	}

@@ -61,12 +61,8 @@ func (q question) parse(typed string) (any, error) {
 		return nil, fmt.Errorf("is not one value")
 	}
 	v := docs[0].Value
-	if _, text := v.(string); !text && isText(q.conflict.Local) && isText(q.conflict.Live) {
-		switch v.(type) {
-		case map[string]any, []any:
-		default:
-			return strings.TrimSpace(typed), nil
-		}
+	if _, text := v.(string); !text && merge.IsScalar(v) && isText(q.conflict.Local) && isText(q.conflict.Live) {
+		return strings.TrimSpace(typed), nil
 	}
 	return v, nil
 }

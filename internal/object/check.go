@@ -189,8 +189,7 @@ func noMapping(v any) string {
 
 // noText describes a value where a string is wanted.
 func noText(v any) string {
-	switch v.(type) {
-	case []any, map[string]any:
+	if !merge.IsScalar(v) {
 		return "is " + Describe(v) + ", not a string; write one text there"
 	}
 	return "is " + Describe(v) + ", not a string; quote it"

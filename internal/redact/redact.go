@@ -116,9 +116,7 @@ func EntryStep(v any) merge.Step {
 	}
 	step := merge.Step{Kind: merge.KeyStep}
 	for k, e := range m {
-		switch e.(type) {
-		case map[string]any, []any:
-		default:
+		if merge.IsScalar(e) {
 			step.Keys = append(step.Keys, merge.KeyPart{Name: k, Value: e})
 		}
 	}

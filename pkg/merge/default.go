@@ -74,12 +74,7 @@ func (c Condition) holds(t *Type, stated, now map[string]any) bool {
 	case IfLatest:
 		return meansLatest(At[string](now, c.Path...))
 	case IfAlone:
-		for name, v := range now {
-			if name != c.Path[0] && v != nil && !(t.Fields[name].ZeroIsAbsent && isZero(v, t.Fields[name].Type)) {
-				return false
-			}
-		}
-		return true
+		return isZero(Without(now, c.Path[0]), t)
 	case IfNone:
 		return !slices.ContainsFunc(At[[]any](now, c.Path...), func(e any) bool { return tolerates(e, c.Text) })
 	}
