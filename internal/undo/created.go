@@ -128,9 +128,7 @@ func (d *deletions) changed(e *plandoc.Item, obj map[string]any, typ *merge.Type
 		if len(by) == len(all) {
 			by = []merge.Change{c}
 		}
-		for _, c := range by {
-			out = append(out, c.Path.String())
-		}
+		out = append(out, object.Each(by, func(c merge.Change) string { return c.Path.String() })...)
 	}
 	return out
 }
