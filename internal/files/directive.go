@@ -26,9 +26,6 @@ func (s *Set) noDirectives(why string) error {
 	}
 	var errs []error
 	for _, f := range s.Files {
-		if f.YAML == nil {
-			continue
-		}
 		for _, d := range f.YAML.Documents() {
 			if p := directive(d.Value()); p != nil {
 				errs = append(errs, fmt.Errorf("%s: line %d: %s is a directive of a strategic merge patch, %s", f.Where(), d.LineOf(p), p, why))
@@ -110,7 +107,7 @@ func (p *patch) patchObject(v map[string]any, dest any, t *merge.Type, at merge.
 		whole := p.fields(v, nil, t, at)
 		return sides{local: whole.local, stated: true, original: dest}
 	}
-	p.fail(append(at[:len(at):len(at)], merge.Named(schema.PatchDirective)), "there are delete, replace and merge")
+	p.fail(at.Child(merge.Named(schema.PatchDirective)), "there are delete, replace and merge")
 	return sides{}
 }
 
@@ -128,7 +125,7 @@ func (p *patch) fields(v map[string]any, dest any, t *merge.Type, at merge.Path)
 	}
 	lists := map[string]list{}
 	for _, k := range slices.Sorted(maps.Keys(v)) {
-		below := append(at[:len(at):len(at)], merge.Named(k))
+		below := at.Child(merge.Named(k))
 		entries, isList := v[k].([]any)
 		switch exclude := strings.TrimPrefix(k, schema.ExcludeDirective); {
 		case k == schema.PatchDirective:
@@ -150,7 +147,7 @@ func (p *patch) fields(v map[string]any, dest any, t *merge.Type, at merge.Path)
 		}
 	}
 	for _, k := range slices.Sorted(maps.Keys(lists)) {
-		put(k, p.list(lists[k], was[k], t.Field(k).Type, append(at[:len(at):len(at)], merge.Named(k))))
+		put(k, p.list(lists[k], was[k], t.Field(k).Type, at.Child(merge.Named(k))))
 	}
 	if len(original) == 0 {
 		return sides{local: local, stated: true}
@@ -165,12 +162,8 @@ func (p *patch) retained(names []any, v, was map[string]any, at merge.Path) map[
 			p.fail(at, "does not name %s, which stands beside it", k)
 		}
 	}
-	original := map[string]any{}
-	for k, e := range was {
-		if !slices.Contains(names, any(k)) {
-			original[k] = e
-		}
-	}
+	original := maps.Clone(was)
+	maps.DeleteFunc(original, func(k string, _ any) bool { return slices.Contains(names, any(k)) })
 	return original
 }
 
@@ -208,7 +201,7 @@ func (p *patch) wholeList(entries []any, at merge.Path) (directive any, rest []a
 		}
 		directive = m[schema.PatchDirective]
 		if directive != "delete" && directive != "replace" && directive != "merge" {
-			p.fail(append(at[:len(at):len(at)], merge.Step{Kind: merge.IndexStep, Index: i}, merge.Named(schema.PatchDirective)), "there are delete, replace and merge")
+			p.fail(at.Child(merge.Step{Kind: merge.IndexStep, Index: i}).Child(merge.Named(schema.PatchDirective)), "there are delete, replace and merge")
 		}
 	}
 	return directive, rest
@@ -255,7 +248,7 @@ func (p *patch) entries(l list, was []any, t *merge.Type, at merge.Path) sides {
 			local = append(local, e)
 			continue
 		}
-		here := append(at[:len(at):len(at)], merge.Step{Kind: merge.IndexStep, Index: i})
+		here := at.Child(merge.Step{Kind: merge.IndexStep, Index: i})
 		found := directive(m)
 		if found != nil && !keyed {
 			p.fail(append(here, found...), "the keys of this list are not known: give a schema that has them (--schema), or rules (--rules)")

@@ -127,9 +127,7 @@ func (m *merger) sections(ours, theirs []byte) []byte {
 
 // gather assembles each file from its documents.
 func (m *merger) gather() error {
-	seen := map[string]bool{}
 	for _, f := range m.Dest.Files {
-		seen[f.Name] = true
 		c, ok := m.file(f)
 		if m.Original != nil {
 			c, ok = m.whole(f, c, ok)
@@ -139,8 +137,7 @@ func (m *merger) gather() error {
 		}
 	}
 	for _, u := range m.Updated.Files {
-		if len(m.added[u.Name]) > 0 && !seen[u.Name] && m.Dest.Folder {
-			seen[u.Name] = true
+		if m.Dest.Folder && len(m.added[u.Name]) > 0 && m.Dest.file(u.Name) == nil {
 			c, err := m.newFile(u)
 			if err != nil {
 				return fmt.Errorf("%s: %w", u.Where(), err)

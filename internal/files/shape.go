@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
@@ -55,15 +56,8 @@ func lacks(k merge.Key, entries []any) bool {
 // repeats: two entries of a list have the same value for a key.
 func repeats(key string, lists []any) bool {
 	return slices.ContainsFunc(lists, func(list any) bool {
-		seen := map[any]bool{}
-		for _, e := range entries([]any{list}) {
-			name := merge.At[string](e, key)
-			if seen[name] {
-				return true
-			}
-			seen[name] = true
-		}
-		return false
+		names := object.Each(entries([]any{list}), func(e any) string { return merge.At[string](e, key) })
+		return len(slices.Compact(slices.Sorted(slices.Values(names)))) < len(names)
 	})
 }
 

@@ -122,10 +122,8 @@ func (f *File) likewise(dest *File) string {
 	if f == nil || dest == nil || f.binary() || dest.binary() {
 		return text
 	}
-	if bare := strings.TrimPrefix(text, mark); strings.HasPrefix(like, mark) {
-		text = mark + bare
-	} else {
-		text = bare
+	if text = strings.TrimPrefix(text, mark); strings.HasPrefix(like, mark) {
+		text = mark + text
 	}
 	switch {
 	case !strings.Contains(like, "\n"):

@@ -151,11 +151,10 @@ func (w *writer) stage(name string, c Changed) error {
 			return w.fail(name, err)
 		}
 	}
-	if s.temp == "" {
-		return nil
-	}
-	if err := w.write(s.temp, c.Text, mode); err != nil {
-		return w.fail(name, err)
+	if s.temp != "" {
+		if err := w.write(s.temp, c.Text, mode); err != nil {
+			return w.fail(name, err)
+		}
 	}
 	return nil
 }
