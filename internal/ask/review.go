@@ -176,10 +176,7 @@ func (r *Reviewer) choices(ctx context.Context, item *run.Item, changes []plando
 		{"s", "skip: leave this object as it is in the cluster"}, {"q", "quit: write nothing at all"},
 	}})
 	item.Skipped = item.Skipped || skip
-	for _, i := range rejected {
-		unwanted = append(unwanted, paths[i])
-	}
-	return unwanted, err
+	return object.Each(rejected, func(i int) merge.Path { return paths[i] }), err
 }
 
 // rejected asks the same question about each of the texts, and returns the places of those that are

@@ -1,6 +1,11 @@
 package redact
 
-import "github.com/kubectl-merge/kubectl-merge/pkg/merge"
+import (
+	"maps"
+	"slices"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
 
 // What stands in a Secret's place; the words are kubectl diff's
 // (k8s.io/kubectl/pkg/cmd/diff.Masker).
@@ -165,16 +170,10 @@ func veil(v, other any, paired bool, differs string) string {
 }
 
 func eachKey(x, y map[string]any) []string {
-	keys := make([]string, 0, len(x)+len(y))
-	for k := range x {
-		keys = append(keys, k)
-	}
-	for k := range y {
-		if _, ok := x[k]; !ok {
-			keys = append(keys, k)
-		}
-	}
-	return keys
+	all := make(map[string]any, len(x)+len(y))
+	maps.Copy(all, x)
+	maps.Copy(all, y)
+	return slices.Collect(maps.Keys(all))
 }
 
 // Place is the place of a value in an object: what is hidden depends on the names around

@@ -28,12 +28,8 @@ func (d *deletions) Admit(*run.Item, map[string]any) error { return nil }
 
 // Decide returns the objects that the run has created, and that no other writer has changed.
 func (d *deletions) Decide(ctx context.Context, _ *run.Plan) ([]*run.Item, error) {
-	var items []*run.Item
-	for item, e := range d.entries {
-		if e.Action == apply.Create {
-			items = append(items, item)
-		}
-	}
+	items := slices.Collect(maps.Keys(d.entries))
+	items = slices.DeleteFunc(items, func(item *run.Item) bool { return d.entries[item].Action != apply.Create })
 	slices.SortFunc(items, func(a, b *run.Item) int { return d.entries[a].Line - d.entries[b].Line })
 	var out []*run.Item
 	for _, item := range items {

@@ -86,15 +86,13 @@ func (ed *editor) newFields(s slot, want wanted, t *merge.Type, from origins) []
 	if len(want.fields) == ed.countOwn(n, want.fields)+len(want.inherited) {
 		return nil
 	}
-	index := make(map[string]int, len(n.entries))
+	index, last := make(map[string]int, len(n.entries)), -1
 	for i := range n.entries {
-		if e := &n.entries[i]; !e.merge {
+		e := &n.entries[i]
+		if !e.merge {
 			index[e.name] = i
 		}
-	}
-	last := -1
-	for i := range n.entries {
-		if _, ok := want.fields[n.entries[i].name]; ok || n.entries[i].merge {
+		if _, ok := want.fields[e.name]; ok || e.merge {
 			last = i
 		}
 	}

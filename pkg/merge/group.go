@@ -75,17 +75,8 @@ func (p *pairing) group(t *Type, g group) {
 			p.dropped[g.v.at[c]] = g.o.at[b]
 		}
 	}
-	var restL, restV []int
-	for _, i := range g.l.at {
-		if p.live[i] < 0 && p.original[i] < 0 {
-			restL = append(restL, i)
-		}
-	}
-	for _, j := range g.v.at {
-		if !p.taken[j] && p.dropped[j] < 0 {
-			restV = append(restV, j)
-		}
-	}
+	restL := slices.DeleteFunc(slices.Clone(g.l.at), func(i int) bool { return p.live[i] >= 0 || p.original[i] >= 0 })
+	restV := slices.DeleteFunc(slices.Clone(g.v.at), func(j int) bool { return p.taken[j] || p.dropped[j] >= 0 })
 	for a, c := range match(t, side{g.l.list, restL}, side{g.v.list, restV}) {
 		if c >= 0 {
 			p.pair(restL[a], restV[c])

@@ -84,8 +84,6 @@ func (s Step) write(b *strings.Builder, first bool) {
 	case IndexStep:
 		b.WriteByte('[')
 		b.WriteString(strconv.Itoa(s.Index))
-		b.WriteByte(']')
-		return
 	case ValueStep:
 		b.WriteString("[=")
 		b.WriteString(literal(s.Value, true))
