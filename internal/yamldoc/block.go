@@ -41,10 +41,7 @@ func (p *parser) parseValue(parent int) (*node, error) {
 // if it has any on the line before; dashes: a list may stand as far left as
 // the parent. Where nothing belongs to it the value is missing.
 func (p *parser) below(parent, start int, pr *prop, dashes bool) (*node, error) {
-	behind := p.pos
-	for behind > start && isBlank(p.src[behind-1]) {
-		behind--
-	}
+	behind := text(p.src).trimmed(start, p.pos)
 	p.begin(pr)
 	col, err := p.next()
 	if err != nil {

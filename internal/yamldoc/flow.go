@@ -169,10 +169,7 @@ func (p *parser) flowNode(open int) (*node, error) {
 	}
 	p.begin(pr)
 	if pr != nil {
-		behind := p.pos
-		for isBlank(p.src[behind-1]) {
-			behind--
-		}
+		behind := text(p.src).trimmed(start, p.pos)
 		if err := p.flowSpace(open); err != nil {
 			return nil, err
 		}

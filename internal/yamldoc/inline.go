@@ -34,13 +34,11 @@ func (m model) inline(v any, pl place, l look) string {
 
 // blockIndent is the column that the lines of a block scalar get.
 func (pl place) blockIndent(l look) int {
-	switch {
-	case pl.deep > 0:
+	if pl.deep > 0 {
 		return pl.deep
-	case pl.list:
-		return pl.col + len("- ")
 	}
-	return max(pl.col, 0) + l.step
+	pl.col = max(pl.col, 0)
+	return pl.below(l.step)
 }
 
 func isText(v any) bool {

@@ -36,6 +36,11 @@ func (s text) json() bool {
 	return strings.HasPrefix(head, "{") || strings.HasPrefix(head, "[")
 }
 
+// trimmed is where the spaces and tabs begin that a range ends with.
+func (s text) trimmed(from, to int) int {
+	return from + len(strings.TrimRight(string(s[from:to]), " \t"))
+}
+
 // blank reports whether there is nothing but white space in a range.
 func (s text) blank(from, to int) bool {
 	return from >= to || strings.TrimLeft(string(s[from:to]), " \t\r\n\ufeff") == ""
@@ -45,10 +50,7 @@ func (s text) blank(from, to int) bool {
 // on; -1 if it is not. It looks no further back than white space goes, so that it
 // costs nothing in a text of one long line.
 func (s text) indent(at int) int {
-	for at > 0 && isBlank(s[at-1]) {
-		at--
-	}
-	if at == 0 || s[at-1] == '\n' || strings.HasSuffix(string(s[:at]), "\ufeff") {
+	if at = s.trimmed(0, at); at == 0 || s[at-1] == '\n' || strings.HasSuffix(string(s[:at]), "\ufeff") {
 		return at
 	}
 	return -1
@@ -150,9 +152,7 @@ func (s text) propsEnd(e *entry) int {
 		}
 	}
 	if at < end && s[at] == '#' {
-		for at > e.mark && isBlank(s[at-1]) {
-			at--
-		}
+		return s.trimmed(e.mark, at)
 	}
 	return at
 }

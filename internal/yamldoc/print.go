@@ -163,8 +163,11 @@ func (p *printer) note(text, note string) {
 }
 
 // start begins entry i of a block collection below pl: on the same line where
-// YAML allows it, else on a line of its own.
-func (p *printer) start(i, col int, pl place) {
+// YAML allows it, else on a line of its own, below what stands above it in its origin.
+func (p *printer) start(at origin, i, col int, pl place) {
+	if i > 0 || !pl.list && pl.col >= 0 {
+		p.lead(at, i, col)
+	}
 	switch {
 	case i > 0 || pl.col >= 0 && !pl.list || pl.col >= 0 && pl.note != "":
 		p.line(col)
@@ -193,10 +196,7 @@ func (p *printer) mapping(m map[string]any, from origins, t *merge.Type, pl plac
 	}
 	for i, name := range orderOf(m, from, pl.keys) {
 		below := from.child(name)
-		if i > 0 || !pl.list && pl.col >= 0 {
-			p.lead(below.first(), i, col)
-		}
-		p.start(i, col, pl)
+		p.start(below.first(), i, col, pl)
 		p.entry(name, m[name], model{below, t.Field(name).Type}, place{col: col, quote: quote})
 	}
 }
@@ -246,13 +246,7 @@ func keyStart(s text, e *entry) int {
 }
 
 // keyEnd is behind the key, before white space and colon.
-func keyEnd(s text, e *entry) int {
-	at := e.mark - 1
-	for at > e.start && isBlank(s[at-1]) {
-		at--
-	}
-	return at
-}
+func keyEnd(s text, e *entry) int { return s.trimmed(e.start, e.mark-1) }
 
 // lead writes the comment lines, and at most one empty line, that stand above an
 // entry in its origin.
@@ -279,10 +273,7 @@ func (p *printer) list(l []any, from origins, t *merge.Type, pl place) {
 	style := plainStyle
 	for i, v := range l {
 		below := pairs(i)
-		if i > 0 || !pl.list && pl.col >= 0 {
-			p.lead(below.first(), i, col)
-		}
-		p.start(i, col, pl)
+		p.start(below.first(), i, col, pl)
 		p.entry("", v, model{below, t.EntryType()}, place{col: col, list: true, style: style, keys: keysOf(t)})
 		if len(below) > 0 {
 			style = below[0].n.style
