@@ -4,6 +4,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -109,12 +110,7 @@ func New(flags Getter, warnings rest.WarningHandlerWithContext) (*Cluster, error
 
 // Patience returns how long in total a server may make the client wait before a write is sent
 // again: the timeout of one request.
-func (c *Cluster) Patience() time.Duration {
-	if c.timeout == 0 {
-		return maxPatience
-	}
-	return c.timeout
-}
+func (c *Cluster) Patience() time.Duration { return cmp.Or(c.timeout, maxPatience) }
 
 var errAnonymous = errors.New("no credentials for the server: --token, --client-certificate or a user of a kubeconfig (--kubeconfig, --user) gives them")
 

@@ -1,6 +1,7 @@
 package term
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"os"
@@ -43,11 +44,7 @@ func (r *Stderr) Write(b []byte) (int, error) {
 	if r.Rename != nil {
 		text = r.Rename(text)
 	}
-	to := r.To
-	if r.Pager != nil {
-		to = r.Pager
-	}
-	if _, err := io.WriteString(to, r.Style.Apply(text)); err != nil {
+	if _, err := io.WriteString(cmp.Or(r.Pager, r.To), r.Style.Apply(text)); err != nil {
 		return 0, err
 	}
 	return len(b), nil

@@ -64,13 +64,9 @@ func Unified(w io.Writer, d Doc, o Options) (changed bool, err error) {
 	if old == now {
 		return false, nil
 	}
-	lines := 3
-	if o.Context != 0 {
-		lines = max(o.Context, 0)
-	}
 	name := escape.Line(d.Name)
 	from, to := cmp.Or(o.From, "live"), cmp.Or(o.To, "merged")
-	text := Text(Pair{From: from + "/" + name, To: to + "/" + name, Old: old, Now: now}, lines)
+	text := Text(Pair{From: from + "/" + name, To: to + "/" + name, Old: old, Now: now}, max(cmp.Or(o.Context, 3), 0))
 	if o.Color {
 		text = Colored(text)
 	}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"strconv"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/redact"
@@ -93,10 +92,6 @@ func levels(conf map[string]any, atLeast Blanking) []Blanking {
 // as strings), and the namespace is filled in. The label of a set is not configuration.
 func normal(obj map[string]any, namespace string) map[string]any {
 	obj = WithoutSet(obj).(map[string]any)
-	m := maps.Clone(meta(obj))
-	if m == nil {
-		m = map[string]any{}
-	}
 	notes := map[string]any{}
 	for k, v := range annotations(obj) {
 		if v == nil {
@@ -106,11 +101,11 @@ func normal(obj map[string]any, namespace string) map[string]any {
 			notes[k] = v
 		}
 	}
-	m["annotations"] = notes
-	if namespace != "" && merge.At[string](m, "namespace") == "" {
-		m["namespace"] = namespace
+	obj = merge.With(obj, notes, "metadata", "annotations")
+	if namespace != "" && merge.At[string](obj, "metadata", "namespace") == "" {
+		obj = merge.With(obj, namespace, "metadata", "namespace")
 	}
-	return merge.With(obj, m, "metadata")
+	return obj
 }
 
 // others counts the bytes of all other annotations, as the API does.
