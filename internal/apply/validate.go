@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -107,9 +108,15 @@ func (p *Planner) Mistyped(s Subject, typ *merge.Type, before any) error {
 			name, _, _ := strings.Cut(merge.At[string](v), "=") // an entry of env may be A=b
 			if name != "" && typ.At(w.Path).Field("name").Type != nil && !redact.IsSecretKind(s.Group(), s.Kind()) {
 				text += ", as in name: " + name
+			} else if n, ok := v.(json.Number); ok && typ.At(w.Path).Field("number").Type != nil {
+				text += ", as in number: " + n.String()
 			}
 		case w.Want == "a string" && w.Fix == "" && typ.At(w.Path[:len(w.Path)-1]).EntryType() != nil:
-			text += ": write it as a block, |"
+			way := ": write it as a block, |"
+			if last := len(w.Path) - 1; w.Path[last].Name == "matchLabels" {
+				way = ": write the labels directly below " + w.Path[last-1].Name
+			}
+			text += way
 		case redact.IsSecretKind(s.Group(), s.Kind()) && strings.HasPrefix(w.Fix, `"`):
 			text += ": quote it"
 		case !redact.IsSecretKind(s.Group(), s.Kind()):

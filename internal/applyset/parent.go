@@ -131,7 +131,7 @@ func (p *Parent) readContents(annotations map[string]string) error {
 
 func (p Parent) lacks(what, key string) error {
 	if p.GroupKind.Group == "" { // a Secret or a ConfigMap, which has other uses
-		return fmt.Errorf("%s: is no set, since it lacks the %s %q: kubectl merge applyset list lists the sets that there are", p.Set, what, key)
+		return fmt.Errorf("%s: is there, and no set, since it lacks the %s %q: choose another name; kubectl merge applyset list lists the sets", p.Set, what, key)
 	}
 	return fmt.Errorf("%s: ApplySet parent object already exists and is missing required %s %q: it is not a set's parent: choose another name for the set, or give it %s", p.Set, what, key, p.Marks())
 }

@@ -36,7 +36,7 @@ members of that set move.`,
 		case c.inputs.Selector != "" && named:
 			return errors.New("only one of TYPE/NAME and -l can be given")
 		case c.inputs.Selector == "" && !named && c.fromSet == "":
-			return errors.New("name the objects, TYPE/NAME, or choose them with -l SELECTOR or --from=SET")
+			return fmt.Errorf("%s is the set: name the objects behind it, TYPE/NAME, or choose them with -l SELECTOR or --from=SET", c.args[0])
 		}
 		return nil
 	},

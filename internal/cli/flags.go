@@ -170,7 +170,7 @@ func (c *call) spaced() error {
 			if _, err := strconv.Atoi(arg); counts && err != nil {
 				continue
 			}
-			if bad := f.among(arg); bad == nil {
+			if bad := f.among(f.meant(arg)); bad == nil {
 				return fmt.Errorf("unexpected argument %q; did you mean `--%s=%s`?", arg, f.name, arg)
 			} else if _, err := time.ParseDuration(arg); err == nil && f.name == "wait" {
 				return bad

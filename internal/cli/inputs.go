@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -61,6 +62,8 @@ func (c *call) noInput() error {
 		way := "-f web.yaml or deployment/web"
 		if _, err := os.Stat(args[0]); err == nil {
 			way = "-f " + args[0]
+		} else if ways[last] != "TYPE/NAME" {
+			way = "-f FILE " + strings.Join(args, " ")
 		}
 		text += fmt.Sprintf(", and %q is none of them: write %s", args[0], way)
 	}
@@ -85,11 +88,15 @@ func (f *inputFlags) none() error {
 	return fmt.Errorf("no objects passed to merge: %s: holds no object: %s", listed(f.Names()), way)
 }
 
+// ofMetadata matches a label or annotation, of which users may leave out the brackets.
+var ofMetadata = regexp.MustCompile(`\.(labels|annotations)\.`)
+
 // namesAndFields splits arguments into those that name objects, TYPE/NAME, and those that name
 // fields: paths contain a slash only within brackets, or, as JSON pointers, before their first name.
 func namesAndFields(args []string) (names, fields []string) {
 	for _, arg := range args {
-		if outside, _, _ := strings.Cut(arg, "["); strings.Contains(outside, "/") && !strings.HasPrefix(arg, "/") {
+		outside, _, _ := strings.Cut(arg, "[")
+		if strings.Contains(outside, "/") && !strings.HasPrefix(arg, "/") && !ofMetadata.MatchString(arg) {
 			names = append(names, arg)
 			continue
 		}

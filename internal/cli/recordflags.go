@@ -28,10 +28,10 @@ func (c *call) recorded() bool { return c.record != "" || c.rollback }
 
 // check returns an error if the record's file exists.
 func (f *recording) check() error {
-	if f.record == "" {
-		return nil
-	}
-	if _, err := os.Lstat(f.record); err == nil {
+	switch _, err := os.Lstat(f.record); {
+	case f.record == "true" || f.record == "false": // of kubectl's flag of that name
+		return fmt.Errorf("--record=%s: names the FILE to record in, unlike kubectl's: leave it out, or name a file (--record=./%s is one)", f.record, f.record)
+	case f.record != "" && err == nil:
 		return fmt.Errorf("--record: %s: is there already, and no record is written over: choose another name, or remove it", f.record)
 	}
 	return nil

@@ -264,6 +264,13 @@ func (l *liveSide) open(ctx context.Context, job *run.Job, defs *apply.Definitio
 	for i, kind := range job.Recreate.Kinds {
 		job.Recreate.Kinds[i] = inFull(ctx, api, kind)
 	}
+	if rules := job.Planner.Rules; rules != nil {
+		for i, r := range rules.Rules {
+			if r.Kind != "" {
+				rules.Rules[i].Kind = ruledKind(ctx, api, r.Kind)
+			}
+		}
+	}
 	if err := neverRecreated(job.Recreate.Kinds); err != nil {
 		return nil, err
 	}

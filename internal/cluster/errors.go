@@ -247,6 +247,10 @@ const noPriority = "no PriorityClass with name "
 
 func forbidden(message string) string {
 	short := shorten(message, maxText)
+	if held, lacks, ok := strings.Cut(message, "not currently held:"); ok {
+		lacks = strings.Join(strings.Fields(lacks), " ")
+		return shorten(held+"not currently held: "+lacks, maxText) + ": have them granted to you first, or have it written by somebody who holds them"
+	}
 	if strings.Contains(message, `User "system:anonymous" `) {
 		return short + ": the server does not know your credentials: log in again, or choose a user with --user or --context"
 	}

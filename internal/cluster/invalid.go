@@ -51,6 +51,8 @@ func meant(value, why string) string {
 	switch {
 	case err == nil && strings.Contains(word, "${"):
 		return "a variable that nothing replaced (envsubst)"
+	case err == nil && strings.Trim(word, "0123456789") == "" && strings.Contains(why, "must contain at least one letter"):
+		return why + ": a number is written without quotes"
 	case err == nil && supported != nil:
 		return "write " + supported[1]
 	}

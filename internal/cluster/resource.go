@@ -84,6 +84,7 @@ func (c *Cluster) Find(ctx context.Context, group, version, kind string) (Resour
 	if declared, ok := c.declared[gvk]; ok {
 		return declared, nil
 	}
+	_, _ = c.served(ctx) // a list of groups that was kept may be old, too
 	if err == nil && !c.refreshed && !c.discovery.FreshWithContext(ctx) {
 		c.refreshed = true
 		c.invalidate(ctx)

@@ -39,7 +39,11 @@ func (m *merger) notInDest(u *resource) error {
 	if u.deletes() || o != nil && m.untouched(o, u) { // deleted in dest, and unchanged upstream: stays deleted
 		return nil
 	}
-	if lacks := u.lacks(m.Dest.Folder); m.Original == nil && lacks != "" {
+	lacks := u.lacks(m.Dest.Folder)
+	if _, list := u.docValue().([]any); list && m.Original == nil {
+		return fmt.Errorf("%s: is a list, as a JSON patch is, and no part of an object: write the part (spec: {replicas: 2}), or use kubectl patch --type=json", u.where())
+	}
+	if m.Original == nil && lacks != "" {
 		return fmt.Errorf("%s: has no %s, and DEST has no document without it in its place: it would be added as another document; write it, or give the DEST that it belongs to", u.where(), lacks)
 	}
 	w, err := m.three(nil, u, nil)
@@ -92,6 +96,20 @@ func (r *resource) lacks(inFolder bool) string {
 		what += " (but " + escape.Text(near) + ")"
 	}
 	return what
+}
+
+// partOf reports whether u, without kind and name, is a patch of d as kubectl patch takes it: all its fields
+// are d's.
+func (m *merger) partOf(u, d *resource) bool {
+	part, _ := u.docValue().(map[string]any)
+	whole, _ := d.docValue().(map[string]any)
+	typ := m.known(d)
+	for name := range part {
+		if _, has := whole[name]; !has && (typ == nil || typ.Field(name).Type == nil) {
+			return false
+		}
+	}
+	return len(part) > 0 && u.named == (id{nth: u.named.nth}) && d.named.kind != "" && !u.isKustomization()
 }
 
 // untouched: a resource has the values that it had in original and, where a change that is

@@ -126,6 +126,9 @@ func newMerger(j Job) (*merger, error) {
 		return nil, err
 	}
 	m.follow(one)
+	if j.Original == nil && one && len(m.updated.list) == 1 && len(m.dest.list) == 1 && m.partOf(m.updated.list[0], m.dest.list[0]) {
+		m.updated.rename(m.updated.list[0], m.dest.list[0].id)
+	}
 	const why = "which only SOURCE may hold, in a merge without --original"
 	if j.Original != nil {
 		errs[0], errs[1] = j.Original.noDirectives(why), j.Updated.noDirectives(why)

@@ -17,11 +17,11 @@ import (
 // Document is one YAML or JSON document of a file.
 type Document struct {
 	Value  any
-	Reread error // see yamldoc
-	Nth    int   // from 1, not counting empty ones
-	Many   bool  // the file has more than one
-	Line   int   // from 1, where it begins
-	Items  []int // lines of a list's items, if they are known
+	Reread []error // see yamldoc
+	Nth    int     // from 1, not counting empty ones
+	Many   bool    // the file has more than one
+	Line   int     // from 1, where it begins
+	Items  []int   // lines of a list's items, if they are known
 }
 
 // Decode reads all documents of a YAML or JSON file as kubectl does (YAML 1.1: yes, on and

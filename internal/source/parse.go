@@ -103,9 +103,7 @@ func (p *parser) list(c chunk) bool {
 // document adds the objects of one document: its object, or the items of a list.
 func (p *parser) document(d Document) {
 	at := object.Origin{File: p.file, Document: d.Nth, Line: d.Line, Many: d.Many}
-	if d.Reread != nil {
-		p.reread = append(p.reread, d.Reread)
-	}
+	p.reread = append(p.reread, d.Reread...)
 	m, ok := d.Value.(map[string]any)
 	if !ok {
 		p.errs = append(p.errs, fmt.Errorf("%s: is %s, not an object: an object begins with apiVersion and kind", at, object.Describe(d.Value)))
@@ -130,6 +128,9 @@ func (p *parser) document(d Document) {
 	if err := o.Check(); err != nil {
 		if bad, ok := errors.AsType[*object.FieldError](err); ok && bad.Path == "apiVersion" && m["kind"] == nil && m["metadata"] == nil {
 			bad.What = "is not set, and kind neither: it is no Kubernetes object; values of a Helm chart are given to its templates (helm template CHART -f FILE)"
+			if m["spec"] != nil {
+				bad.What = "is not set, nor are kind and metadata.name; a part of an object is merged into its file: kubectl merge files PART FILE -w"
+			}
 		}
 		p.errs = append(p.errs, onItsLine(err))
 		return

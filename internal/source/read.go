@@ -209,7 +209,11 @@ func (in Inputs) expand(path string) ([]string, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		matches, globErr := filepath.Glob(path)
 		if globErr != nil || len(matches) == 0 {
-			return nil, fmt.Errorf("the path %q does not exist; check the name after %s", path, cmp.Or(in.Flag, "-f"))
+			quoted := ""
+			if strings.HasPrefix(path, "~") {
+				quoted = " (in quotes, a ~ is no home folder)"
+			}
+			return nil, fmt.Errorf("the path %q does not exist; check the name after %s%s", path, cmp.Or(in.Flag, "-f"), quoted)
 		}
 		var names []string
 		if _, err := os.Readlink(path); err == nil { // it is its own match

@@ -209,7 +209,7 @@ func (u *Undo) plan(ctx context.Context, item *run.Item, obj map[string]any) (ap
 	case replaced && e.Action == apply.Delete:
 		return leave("was deleted by the run, and another one of that name was made since", false)
 	case replaced:
-		return leave("was deleted, and another one of that name was made since", false)
+		return leave("was deleted, and another one of that name was made since: change that one by its file", false)
 	}
 	if e.Action == apply.Recreate && !hidden {
 		out.Object.Value = anew(before) // if it has to be recreated once more

@@ -226,7 +226,7 @@ func TestElsewhere(t *testing.T) {
 	}{
 		{"deleted", func(w *world) { delete(w.objects, "configmap/conf") }, undone{items: []string{"nothing configmap/conf null"}, left: []string{"configmap/conf: was deleted since: merge its file to create it again"}}},
 		{"made again", func(w *world) { w.objects = read(t, strings.Replace(before, "uid-conf", "uid-2", 1)) },
-			undone{items: []string{"nothing configmap/conf null"}, left: []string{"configmap/conf: was deleted, and another one of that name was made since"}}},
+			undone{items: []string{"nothing configmap/conf null"}, left: []string{"configmap/conf: was deleted, and another one of that name was made since: change that one by its file"}}},
 		{"on its way out", func(w *world) {
 			w.objects = read(t, strings.Replace(before, "uid:", "deletionTimestamp: now, uid:", 1))
 		}, undone{items: []string{"nothing configmap/conf null"}, left: []string{"configmap/conf: is being deleted: undo again when it is gone"}}},

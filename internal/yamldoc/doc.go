@@ -39,8 +39,8 @@ type Document struct {
 	value any
 	refs  bool // it has aliases or merge keys
 
-	Strange error // the *Error of the first tag that is not YAML's own, and that Value leaves out; nil if there is none
-	Reread  error // the same of the first key whose name in Value is not what the text has, as false for n
+	Strange error   // the *Error of the first tag that is not YAML's own, and that Value leaves out; nil if there is none
+	Reread  []error // an *Error of each key whose name in Value is not what the text seems to have, as false for n
 }
 
 // Error is a text that cannot be read.

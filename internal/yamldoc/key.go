@@ -26,7 +26,10 @@ func noKey(text string, startsLine bool) string {
 	if startsLine && isMarker(text) {
 		return conflictMarker
 	}
-	if line, _, _ := strings.Cut(text, "\n"); strings.Contains(line, ":") {
+	switch line, _, _ := strings.Cut(text, "\n"); {
+	case strings.Contains(line, ":\u00a0"):
+		return "a non-breaking space (U+00A0) follows the colon: type a plain one"
+	case strings.Contains(line, ":"):
 		return "expected a key, a colon and a space (a space has to follow the colon)"
 	}
 	return "expected a key, a colon and a space, as in name: web"
@@ -61,8 +64,11 @@ func (p *parser) named(key *node) (entry, error) {
 	}
 	var err error
 	e.name, e.merge, err = p.keyName(is)
-	if is.style == plainStyle && e.name != is.text && p.reread == nil {
-		p.reread = p.fail(key.start, "the key %s is read as %s: quote it if it is a text", is.text, e.name)
+	if is.style == plainStyle && e.name != is.text {
+		p.reread = append(p.reread, p.fail(key.start, "the key %s is read as %s: quote it if it is a text", is.text, e.name))
+	}
+	if strings.HasPrefix(e.name, "\u00a0") && is.style == plainStyle {
+		p.reread = append(p.reread, p.fail(key.start, "the key begins with a non-breaking space (U+00A0), which is no indentation: type plain ones"))
 	}
 	p.refs = p.refs || e.merge
 	return e, err

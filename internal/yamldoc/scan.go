@@ -33,7 +33,7 @@ type parser struct {
 	serial    int
 	refs      bool
 	strange   error
-	reread    error
+	reread    []error
 	unfolded  *int // see Reader
 	slab      []node
 	stack     []entry // of the block collections that are being read

@@ -54,6 +54,9 @@ func (p *pathParser) parse() (Path, error) {
 					return nil, fmt.Errorf("unexpected %q; did you mean %s[%q]?", c, before+strings.TrimSuffix(in, "."), key)
 				}
 			}
+			if c == ',' {
+				return nil, fmt.Errorf("unexpected %q; several fields are separated by spaces", c)
+			}
 			return nil, fmt.Errorf("unexpected %q; a name with such a character is written [\"…\"]", c)
 		}
 	}

@@ -32,7 +32,7 @@ func Suggest(t *merge.Type, p merge.Path) string {
 		if near := suggest.Name(p[last].Name, names); near != "" {
 			return near
 		}
-		for _, name := range names {
+		for _, name := range slices.Backward(names) { // requests rather than limits
 			if of := parent.Type.Fields[name].Type; of != nil && of.Kind == merge.Map && len(names) <= 3 && last > 0 {
 				return p[:last].Child(merge.Named(name)).Child(p[last]).String()
 			}
