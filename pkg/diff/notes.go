@@ -2,6 +2,7 @@ package diff
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -17,6 +18,12 @@ func Notes(r Report) []Note {
 		}
 		n := r.disagreement(d)
 		n.Kind = settledKind(d)
+		out = append(out, n)
+	}
+	for _, o := range r.Plan.Reordered {
+		n := r.note(NoteOverwritten)
+		n.Path = o.Path
+		n.Message = "the order " + strings.Join(merge.Texts(o.Live), " ") + " " + n.verb("overwritten") + " with " + strings.Join(merge.Texts(o.Local), " ")
 		out = append(out, n)
 	}
 	for _, removed := range r.Plan.Removed {

@@ -150,7 +150,7 @@ func (m *merger) accountList(s *cursor, x four, alone Cause) (Opt, bool) {
 			stays[j] = account(here, four{o: pick(o, p.dropped[j]), l: pick(l, stated.spare(p.v.ids[j])), v: Some(e)})
 		}
 	}
-	order := m.order(p, merged, stays)
+	order := m.order(s, p, want, merged, stays)
 	if !changed && p.follows(order) {
 		return x.v, false
 	}

@@ -77,6 +77,7 @@ func (t *Type) describe() string {
 func (m *merger) sortTold() {
 	SortByPath(m.plan.Conflicts, func(d Disagreement) Path { return d.Path })
 	SortByPath(m.plan.Settled, func(d Disagreement) Path { return d.Path })
+	SortByPath(m.plan.Reordered, func(r Reordering) Path { return r.Path })
 	SortByPath(m.plan.Doubtful, func(d Doubt) Path { return d.Path })
 	SortByPath(m.plan.Removed, func(r Removal) Path { return r.Path })
 	SortByPath(m.plan.Because, func(b Because) Path { return b.Path })

@@ -68,19 +68,11 @@ func (m *merger) list(s *cursor, o, l []any, live Opt) (Opt, bool) {
 		m.leave()
 		changed = changed || ch
 	}
-	order := m.order(p, merged, stays)
+	order := m.order(s, p, l, merged, stays)
 	if !changed && (t.Kind == Set || p.follows(order)) {
 		return live, false
 	}
 	return Some(inOrderOf(order, merged, stays)), true
-}
-
-// order returns the order of the result's entries.
-func (m *merger) order(p *pairing, merged, stays []Opt) []place {
-	if m.keepsOrder(p) {
-		return p.inLiveOrder(merged, stays, m.policy.Prepend)
-	}
-	return p.inLocalOrder(merged, stays)
 }
 
 func inOrderOf(order []place, merged, stays []Opt) []any {

@@ -6,25 +6,50 @@ type place struct {
 	i     int
 }
 
-// keepsOrder reports whether live's order stays. Order is drift too: where the policy
-// leaves drift to live, it stays, unless local has reordered what original had.
-func (m *merger) keepsOrder(p *pairing) bool {
-	if m.policy.Drift != TakeLive {
-		return false
+// order returns the order of the result's entries. Order is drift too: where a rule or the policy
+// leaves drift to live, live's stays, unless local has reordered what original had. Where others
+// have reordered it, and local's is restored, that is reported.
+func (m *merger) order(s *cursor, p *pairing, local []any, merged, stays []Opt) []place {
+	isLive, isOriginal := rising(p.live, p.original), rising(p.original, p.live)
+	keeps := m.choice(s, Drift) == TakeLive
+	if keeps && (isOriginal || s.rule != nil || m.policy.Update != TakeLocal) {
+		return p.inLiveOrder(merged, stays, m.policy.Prepend)
 	}
-	if m.policy.Update != TakeLocal {
-		return true
+	if t := s.field.Type; !keeps && isOriginal && !isLive && t.Kind == Keyed {
+		m.plan.Reordered = append(m.plan.Reordered, p.reordered(s.path(), t, local))
 	}
+	return p.inLocalOrder(merged, stays)
+}
+
+// rising reports whether the places in one side are in the order of local's entries, of those that
+// another side has, too.
+func rising(places, other []int) bool {
 	last := -1
-	for i := range p.original {
-		if o := p.original[i]; o >= 0 && p.live[i] >= 0 {
-			if o < last {
+	for i, at := range places {
+		if at >= 0 && other[i] >= 0 {
+			if at < last {
 				return false
 			}
-			last = o
+			last = at
 		}
 	}
 	return true
+}
+
+// reordered returns the entries that local and live have, in the order of both.
+func (p *pairing) reordered(at Path, t *Type, local []any) Reordering {
+	r := Reordering{Path: at}
+	for _, i := range p.localOf() {
+		if i >= 0 {
+			r.Live = append(r.Live, StepOf(t, local[i], p.l.nth(i)))
+		}
+	}
+	for i, j := range p.live {
+		if j >= 0 {
+			r.Local = append(r.Local, StepOf(t, local[i], p.l.nth(i)))
+		}
+	}
+	return r
 }
 
 // inLocalOrder puts local's entries in local's order, and live's own after the entry they

@@ -90,6 +90,9 @@ type Plan struct {
 	// Settled are disagreements that the policy decided.
 	Settled []Disagreement
 
+	// Reordered lists the lists whose entries are in local's order again: only live had another one.
+	Reordered []Reordering
+
 	// Removed lists values of live that Result no longer has and that no disagreement
 	// names.
 	Removed []Removal
@@ -105,6 +108,12 @@ type Plan struct {
 
 	// Because explains every leaf; filled only when a Trace was asked for.
 	Because []Because
+}
+
+// Reordering is the order of a list's entries, of those that local and live have.
+type Reordering struct {
+	Path        Path
+	Local, Live []Step
 }
 
 // Doubt is a value that the server may not store.
