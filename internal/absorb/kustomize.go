@@ -133,7 +133,7 @@ func (k *kustomization) put(ctx context.Context, v *Value) string {
 	if len(tried) == 0 {
 		tried = append([]string{"none of its files sets it alone: write a patch by hand"}, k.Distant...)
 	}
-	return "without a place in " + k.named + ": " + strings.Join(tried, "; ")
+	return "without a place in " + k.named + ": " + strings.Join(slices.Compact(tried), "; ")
 }
 
 // prove builds all with a place's text, and finds the values that are set then. It returns the reason if
@@ -184,7 +184,9 @@ func (o *Object) sets(ctx context.Context, was, now object.Object) (sets []*Valu
 		return sets, err.Error()
 	}
 	for _, c := range merge.Diff(want, now.Value, o.typ) {
-		if c.Op != merge.OpOrder {
+		left, isMap := c.Old.Value.(map[string]any) // a removal leaves it in want, and kustomize takes it out
+		emptied := isMap && len(left) == 0 && slices.ContainsFunc(sets, func(v *Value) bool { return c.Path.Leads(v.Path) })
+		if c.Op != merge.OpOrder && !emptied {
 			return sets, "changes " + o.String() + ": " + c.Path.String() + ", too"
 		}
 	}
