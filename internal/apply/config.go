@@ -2,6 +2,7 @@ package apply
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
@@ -144,7 +145,7 @@ func zero(v any) bool {
 }
 
 func (c configuring) entries(stated, result []any, s spot) []any {
-	out := make([]any, 0, len(stated))
+	found := map[int]any{}
 	in := merge.EntriesOf(result, s.typ)
 	for i, step := range schema.EntrySteps(s.typ, stated) {
 		v, at := stated[i], in.At(step)
@@ -159,7 +160,11 @@ func (c configuring) entries(stated, result []any, s spot) []any {
 		if m, isMap := applied.(map[string]any); isMap {
 			applied = withKeysOf(m, v, s.typ)
 		}
-		out = append(out, applied)
+		found[at] = applied
+	}
+	out := make([]any, 0, len(stated))
+	for _, at := range slices.Sorted(maps.Keys(found)) { // the server takes over the order
+		out = append(out, found[at])
 	}
 	return out
 }

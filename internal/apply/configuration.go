@@ -66,6 +66,8 @@ func (p *Planner) UnknownFields(s Subject, t *merge.Type, paths ...merge.Path) s
 			names[i] += fmt.Sprintf(" (did you mean %s? check the indentation)", near)
 		case near != "":
 			names[i] += fmt.Sprintf(" (did you mean %s?)", near)
+		case len(path) > 1 && t.At(path[:len(path)-1]).Field("value").Type != nil && t.At(path[:len(path)-1]).Field("name").Type != nil:
+			names[i] += fmt.Sprintf(" (write name: %s, and value: below it)", path[len(path)-1].Name)
 		case len(path) == 1 && redact.IsSecretKind(s.Group(), s.Kind()):
 			names[i] += " (a value stands under stringData:, or in base64 under data:)"
 		}

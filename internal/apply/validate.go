@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -47,6 +48,9 @@ func (p *Planner) validate(out *Planned) error {
 		if err := p.Mistyped(out.Subject, out.Type, nil); err != nil {
 			return err
 		}
+		if err := p.images(out); err != nil {
+			return err
+		}
 	}
 	unknown = slices.DeleteFunc(unknown, func(path merge.Path) bool { // reported before, or by the run that leaves it out
 		return p.Validate == Warn && (p.Writing == Writing(ServerSide{}) || slices.ContainsFunc(out.Unstored, func(q merge.Path) bool { return q.String() == path.String() }))
@@ -60,6 +64,35 @@ func (p *Planner) validate(out *Planned) error {
 		return nil
 	}
 	return &Unfit{unknown[0], true, errors.New(text + ": fix the name, or merge without it (--validate=ignore)")}
+}
+
+// noImage matches what can be no image: the server takes it, and no node can pull it.
+var noImage = regexp.MustCompile(`^\$|\$[{(]|:$`)
+
+// podSpecs are where built-in kinds have the spec of a Pod.
+var podSpecs = [][]string{{"spec"}, {"spec", "template", "spec"}, {"spec", "jobTemplate", "spec", "template", "spec"}}
+
+// images returns the *Unfit of a container's image with a variable that nothing has replaced.
+func (p *Planner) images(out *Planned) error {
+	for _, names := range podSpecs {
+		spec := merge.At[map[string]any](out.Value, names...)
+		for _, list := range []string{"containers", "initContainers"} {
+			for i, c := range merge.At[[]any](spec, list) {
+				image := merge.At[string](c, "image")
+				if !noImage.MatchString(image) || !builtin(out.Subject) {
+					continue
+				}
+				at := append(object.Each(append(names, list), merge.Named), merge.Step{Kind: merge.IndexStep, Index: i}, merge.Named("image"))
+				return &Unfit{at, false, fmt.Errorf("%s: %q is no image, but has a variable, or lost one: replace it first (envsubst)%s", merge.Path(at), image, p.Place(out.Object, at))}
+			}
+		}
+	}
+	return nil
+}
+
+func builtin(s Subject) bool {
+	_, ok := schema.BuiltinKind(s.Group(), s.APIVersion()[strings.LastIndex(s.APIVersion(), "/")+1:], s.Kind())
+	return ok
 }
 
 // dropped returns the fields of local that the kind does not have, that were applied before, and that live
@@ -103,6 +136,9 @@ func (p *Planner) Mistyped(s Subject, typ *merge.Type, before any) error {
 			text += ": encode it" + inPlain(w.Path)
 		case w.Want == "a list":
 			text += `: begin each entry with "-"`
+			if entry := typ.At(w.Path).EntryType(); entry.Field("name").Type != nil && entry.Field("value").Type != nil {
+				text += ", as in - name: NAME, and value: below it"
+			}
 		case w.Want == "a mapping":
 			text += ": write its fields below it"
 			name, _, _ := strings.Cut(merge.At[string](v), "=") // an entry of env may be A=b
@@ -113,7 +149,7 @@ func (p *Planner) Mistyped(s Subject, typ *merge.Type, before any) error {
 			}
 		case w.Want == "a string" && w.Fix == "" && typ.At(w.Path[:len(w.Path)-1]).EntryType() != nil:
 			way := ": write it as a block, |"
-			if last := len(w.Path) - 1; w.Path[last].Name == "matchLabels" {
+			if last := len(w.Path) - 1; w.Path[last].Name == "matchLabels" && w.Path[last-1].Name == "selector" {
 				way = ": write the labels directly below " + w.Path[last-1].Name
 			}
 			text += way

@@ -283,7 +283,7 @@ func (a *absorbing) report(files int) {
 	if a.quiet {
 		return
 	}
-	named := klog.V(1).Enabled() || a.json
+	named := klog.V(1).Enabled() || a.json || len(a.asked)+len(a.names) > 0
 	for _, o := range a.objects {
 		for _, value := range o.Values {
 			if value.Reason != "" && named {

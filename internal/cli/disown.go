@@ -76,7 +76,7 @@ func (v *disownVerb) parse(args []string) (names []string, err error) {
 		return nil, fmt.Errorf("%q is no TYPE/NAME: an object is named with its type, as deployment/%s", args[0], args[0])
 	case len(fields) == 0 && len(args) == 2 && strings.Contains(args[1], "/"):
 		return nil, fmt.Errorf("%q stands where TYPE/NAME belongs: kubectl merge disown %s %s", args[0], args[1], args[0])
-	case len(fields) == 0 && len(args) == 1 && strings.Contains(args[0], ".") && !strings.Contains(args[0], "/"):
+	case len(fields) == 0 && len(args) == 1 && strings.Contains(args[0], ".") && !strings.Contains(args[0], "/") && v.inputs.Selector == "":
 		return nil, fmt.Errorf("%s: of which object? Name it before the field, as deployment/web, or give its file with -f", args[0])
 	case len(fields) == 0:
 		return nil, errors.New("no field is named: name those to give up behind -f FILE or TYPE/NAME, as spec.replicas or 'spec.template.spec.containers[name=web].image'")

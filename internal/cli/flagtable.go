@@ -297,6 +297,8 @@ var flagRows = []flagRow{
 		advice: "is not supported, since no object is deleted that can be changed: use `--recreate=KIND`, for objects of which a field can be set only once"},
 	{verbs: "merge", name: "grace-period", bare: "true",
 		advice: "is not supported, since it is for --force, and no object is deleted: use `kubectl delete --grace-period`, and merge again"},
+	{verbs: "drift", name: "fix", bare: "true", advice: "is not needed: kubectl merge -f puts the files' values back, and absorb -w takes live's into the files"},
+	{verbs: "undo", name: "to-revision", advice: "undo takes the record of a run, which --record writes: for revisions, use `kubectl rollout undo`"},
 	{verbs: "merge", name: "version", bare: "true", advice: "use `kubectl merge version`"},
 	{verbs: "merge", name: "save-config", bare: "true", advice: "what is applied is always recorded: leave it out"},
 	{verbs: "files", name: "filename", short: "f", advice: "the files are arguments: kubectl merge files SOURCE DEST"},

@@ -67,6 +67,9 @@ func (c *call) noInput() error {
 		}
 		text += fmt.Sprintf(", and %q is none of them: write %s", args[0], way)
 	}
+	if info, err := os.Stdin.Stat(); err == nil && c.In == os.Stdin && info.Mode()&(os.ModeCharDevice|os.ModeDevice) == 0 && len(c.cmd.Flags().Args()) == 0 {
+		text += "; -f - reads standard input"
+	}
 	return errors.New(text)
 }
 
@@ -89,7 +92,7 @@ func (f *inputFlags) none() error {
 }
 
 // ofMetadata matches a label or annotation, of which users may leave out the brackets.
-var ofMetadata = regexp.MustCompile(`\.(labels|annotations)\.`)
+var ofMetadata = regexp.MustCompile(`^[^/]*\bmetadata\.(labels|annotations)\.`)
 
 // namesAndFields splits arguments into those that name objects, TYPE/NAME, and those that name
 // fields: paths contain a slash only within brackets, or, as JSON pointers, before their first name.
@@ -114,6 +117,8 @@ func (c *call) checkNamed() error {
 		return nil
 	case c.release != "":
 		return fmt.Errorf("%s: give one of --release, for the objects of its manifest, and TYPE/NAME", names)
+	case c.inputs.given() && !strings.Contains(names, "/"):
+		return fmt.Errorf("unexpected argument %q: each file is given with its own -f, single fields are for explain, absorb and disown, and what is printed is saved with > FILE", c.args[0])
 	case c.inputs.given():
 		return fmt.Errorf("%s: give one of -f, for the objects of files, and TYPE/NAME, for objects of the cluster", names)
 	case len(c.live) > 0:

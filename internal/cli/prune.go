@@ -182,16 +182,6 @@ func inFull(ctx context.Context, api *cluster.Cluster, kind string) string {
 	return kind
 }
 
-// ruledKind returns the kind that a rule means by a word: a plural or a short name, too.
-func ruledKind(ctx context.Context, api *cluster.Cluster, word string) string {
-	known := builtin()
-	if i := slices.IndexFunc(known, func(r cluster.Resource) bool { return run.IsKind(r, word) }); i >= 0 {
-		return known[i].Kind
-	}
-	kind, _, _ := strings.Cut(inFull(ctx, api, word), ".")
-	return kind
-}
-
 // unusedKinds notes the kinds of which the input has no object. Where nothing is planned, an error says why.
 func (c *call) unusedKinds(p *run.Plan, note noteFunc) {
 	for _, name := range p.Recreate.Kinds[:len(c.recreate)] {

@@ -123,7 +123,10 @@ func flagError(cmd *cobra.Command, err error) error {
 	if missing, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
 		text += " (" + missing.GetFlag().Usage + ")"
 	}
-	return mark(reason, fmt.Errorf("%s\nSee '%s --help' for usage", unitless.ReplaceAllString(parsing.ReplaceAllStringFunc(text, wanted), "must have a unit: 30s, 5m or 1h"), cmd.CommandPath()))
+	if strings.HasPrefix(text, `invalid argument "-`) {
+		text += ": a flag stands where its value belongs"
+	}
+	return mark(reason, fmt.Errorf("%s\nSee '%s --help' for usage", unitless.ReplaceAllString(parsing.ReplaceAllStringFunc(text, wanted), "must be a number with a unit: 30s, 5m or 1h"), cmd.CommandPath()))
 }
 
 // parsing matches package strconv's report of an invalid flag value.
@@ -205,7 +208,7 @@ func unknown(cmd *cobra.Command, name string) (text string, meant bool) {
 var kubectls = []string{"annotate", "create", "delete", "describe", "edit", "get", "label", "logs", "patch", "replace", "rollout", "scale", "set"}
 
 // elsewhere maps what other tools call a verb to its name.
-var elsewhere = map[string]string{"rollback": "undo", "revert": "undo", "ls": "list", "get": "list", "plan": "diff", "preview": "diff", "last-applied": "view-last-applied", "status": "drift"}
+var elsewhere = map[string]string{"rollback": "undo", "revert": "undo", "ls": "list", "get": "list", "plan": "diff", "preview": "diff", "last-applied": "view-last-applied", "status": "drift", "show": "view", "remove": "disband"}
 
 // addHelp adds cobra's command help. For an unknown command, cobra prints the root's help, and
 // succeeds: here that is an error.

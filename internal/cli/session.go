@@ -119,6 +119,7 @@ func (c *call) readLocal(ctx context.Context, adapt ...func(*source.Inputs)) (ob
 		f(&inputs)
 	}
 	var empty []string
+	inputs.Pruned = c.prune
 	inputs.Empty, inputs.Note = func(name string) { empty = append(empty, name) }, c.note
 	objects, bad = source.Read(ctx, inputs)
 	if len(empty) > 0 && len(objects) > 0 {
@@ -263,13 +264,6 @@ func (l *liveSide) open(ctx context.Context, job *run.Job, defs *apply.Definitio
 	ns.Enforce = ns.Enforce && l.release == "" // -n is the release's, whose objects may be in others
 	for i, kind := range job.Recreate.Kinds {
 		job.Recreate.Kinds[i] = inFull(ctx, api, kind)
-	}
-	if rules := job.Planner.Rules; rules != nil {
-		for i, r := range rules.Rules {
-			if r.Kind != "" {
-				rules.Rules[i].Kind = ruledKind(ctx, api, r.Kind)
-			}
-		}
 	}
 	if err := neverRecreated(job.Recreate.Kinds); err != nil {
 		return nil, err

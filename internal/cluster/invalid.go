@@ -34,7 +34,7 @@ func invalid(causes []metav1.StatusCause, secret bool, place func(field, kind st
 			value, why = "", character.ReplaceAllString(why, "must be JSON")
 		}
 		if value != "" && len(value) <= maxValue {
-			kind, why = kind+" "+value, meant(value, why)
+			kind, why = kind+" "+value, meant(c.Field, value, why)
 		}
 		text := slices.DeleteFunc([]string{field, kind, why, whose}, func(part string) bool { return part == "" })
 		if part := shorten(strings.Join(text, ": "), maxText); !slices.Contains(parts, part) { // values that are not shown may be all that differs
@@ -45,13 +45,13 @@ func invalid(causes []metav1.StatusCause, secret bool, place func(field, kind st
 }
 
 // meant returns what to do about a value that has a variable, or is supported in another case, else why.
-func meant(value, why string) string {
+func meant(field, value, why string) string {
 	word, err := strconv.Unquote(value)
 	supported := regexp.MustCompile(`(?i)^supported values: .*"(` + regexp.QuoteMeta(word) + `)"`).FindStringSubmatch(why)
 	switch {
 	case err == nil && strings.Contains(word, "${"):
 		return "a variable that nothing replaced (envsubst)"
-	case err == nil && strings.Trim(word, "0123456789") == "" && strings.Contains(why, "must contain at least one letter"):
+	case word != "" && strings.Trim(word, "0123456789") == "" && (strings.HasSuffix(field, "Port") || strings.HasSuffix(field, ".port")):
 		return why + ": a number is written without quotes"
 	case err == nil && supported != nil:
 		return "write " + supported[1]

@@ -41,7 +41,7 @@ func (m *merger) notInDest(u *resource) error {
 	}
 	lacks := u.lacks(m.Dest.Folder)
 	if _, list := u.docValue().([]any); list && m.Original == nil {
-		return fmt.Errorf("%s: is a list, as a JSON patch is, and no part of an object: write the part (spec: {replicas: 2}), or use kubectl patch --type=json", u.where())
+		return fmt.Errorf("%s: is a list, as a JSON patch is, and no part of an object: write the part as a manifest has it, or use kubectl patch --local --type=json --patch-file", u.where())
 	}
 	if m.Original == nil && lacks != "" {
 		return fmt.Errorf("%s: has no %s, and DEST has no document without it in its place: it would be added as another document; write it, or give the DEST that it belongs to", u.where(), lacks)
@@ -104,8 +104,10 @@ func (m *merger) partOf(u, d *resource) bool {
 	part, _ := u.docValue().(map[string]any)
 	whole, _ := d.docValue().(map[string]any)
 	typ := m.known(d)
-	for name := range part {
-		if _, has := whole[name]; !has && (typ == nil || typ.Field(name).Type == nil) {
+	for name, v := range part {
+		_, has := whole[name]
+		_, isMap := v.(map[string]any)
+		if name == "apiVersion" || name == "kind" || name == "metadata" && !isMap || !has && (typ == nil || typ.Field(name).Type == nil) {
 			return false
 		}
 	}

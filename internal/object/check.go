@@ -146,6 +146,9 @@ func CheckNamespace(name string) error {
 	if len(validation.IsDNS1123Label(name)) == 0 { // as the API server validates it
 		return nil
 	}
+	if strings.TrimSpace(name) != name {
+		return errors.New("begins or ends with a blank: take it out")
+	}
 	return errors.New(`cannot be the name of a namespace, which has at most 63 lower-case letters, digits and "-", and begins and ends with a letter or digit`)
 }
 

@@ -202,7 +202,7 @@ func (d *decoder) top(text []byte, objects bool) (*Document, error) {
 	kind, from := merge.At[string](m, "kind"), merge.At[string](m, "apiVersion")
 	switch group, _, _ := strings.Cut(APIVersion, "/"); {
 	case len(bytes.TrimSpace(text)) == 0:
-		return nil, fmt.Errorf("%s: is empty: did the command fail that was to write it?", d.name)
+		return nil, fmt.Errorf("%s: is empty, as a command that fails leaves it", d.name)
 	case kind == "":
 		return nil, fmt.Errorf("%s: %w", d.name, ErrOther)
 	case kind != Kind || !strings.HasPrefix(from, group+"/"):

@@ -23,7 +23,7 @@ func TestWhatIsNoObject(t *testing.T) {
 
 		{"sep.yaml", named("one") + "----\n" + named("two"), "sep.yaml: line 4: documents are separated by three dashes: ---"},
 		{"dash.yaml", "a:\n  b:\n  -name: x\n    image: y\n", "dash.yaml: line 3: a dash that begins an entry of a list is followed by a space"},
-		{"space.yaml", "a:\n  b: 1\n \u00a0c: 2\n  d: 3\n", "space.yaml: line 3: begins with a no-break space (U+00A0), which indents nothing: write spaces"},
+		{"space.yaml", "a:\n  b: 1\n \u00a0c: 2\n  d: 3\n", "space.yaml: line 3: begins with a non-breaking space (U+00A0), which indents nothing: write spaces"},
 		{"block.yaml", "a:\n  b: |\n  text\n  c: 2\n", "block.yaml: line 2: the text that follows | or > has to be indented deeper than its key"},
 		{"quote.yaml", "a: \"x\nb: 1\nc: \"y\"\n", `quote.yaml: line 3: unexpected text behind a value; the quote that line 1 opens ends here: close it where it is to end`},
 		{"nosep.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: one}\n\napiVersion: v1\nkind: ConfigMap\n", `nosep.yaml: line 5: apiVersion: key "apiVersion" is given twice: first on line 1; is a --- missing before line 5? Otherwise keep one of them`},

@@ -127,8 +127,10 @@ func (p *parser) document(d Document) {
 	}
 	if err := o.Check(); err != nil {
 		if bad, ok := errors.AsType[*object.FieldError](err); ok && bad.Path == "apiVersion" && m["kind"] == nil && m["metadata"] == nil {
-			bad.What = "is not set, and kind neither: it is no Kubernetes object; values of a Helm chart are given to its templates (helm template CHART -f FILE)"
-			if m["spec"] != nil {
+			bad.What = "is not set, and kind neither: it is no Kubernetes object"
+			if strings.Contains(at.File, "values") {
+				bad.What += "; values of a Helm chart are given to its templates (helm template CHART -f FILE)"
+			} else if m["spec"] != nil {
 				bad.What = "is not set, nor are kind and metadata.name; a part of an object is merged into its file: kubectl merge files PART FILE -w"
 			}
 		}
@@ -241,7 +243,8 @@ var misread = []struct {
 }{
 	{regexp.MustCompile(`^-(?:-|-{3,})\s*$`), "", "documents are separated by three dashes: ---"},
 	{regexp.MustCompile(`^apiVersion: \S+ kind: `), "a second", "is all on one line, since its line breaks were lost: in a shell, quotes keep them: echo \"$TEXT\""},
-	{regexp.MustCompile(`^ *\x{a0}`), "is indented by", "begins with a no-break space (U+00A0), which indents nothing: write spaces"},
+	{regexp.MustCompile(`^ *\x{a0}`), "indented", "begins with a non-breaking space (U+00A0), which indents nothing: write spaces"},
+	{regexp.MustCompile(`:\x{a0}`), "expected a key", "a non-breaking space (U+00A0) follows the colon: write a space"},
 	{regexp.MustCompile(`^ *-[A-Za-z]\w*:(?:\s|$)`), "indented deeper", "a dash that begins an entry of a list is followed by a space"},
 	{regexp.MustCompile(`: [|>][+-]?\s*$`), "expected a key", "the text that follows | or > has to be indented deeper than its key"},
 }

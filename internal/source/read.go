@@ -34,6 +34,7 @@ type Inputs struct {
 	Timeout   time.Duration // for a URL, all attempts together; 0: RequestTimeout, negative: none
 	Agent     string        // User-Agent for URLs
 	Edited    bool          // the files are to be written back, for advice in errors
+	Pruned    bool          // what is not in the input is deleted
 	Pack      bool          // return objects Packed, to save memory
 
 	// Kept is called after each object that is read, with how many were kept so far; may be nil.
@@ -211,7 +212,7 @@ func (in Inputs) expand(path string) ([]string, error) {
 		if globErr != nil || len(matches) == 0 {
 			quoted := ""
 			if strings.HasPrefix(path, "~") {
-				quoted = " (in quotes, a ~ is no home folder)"
+				quoted = " (a shell replaces a ~ where a word begins with it, without quotes)"
 			}
 			return nil, fmt.Errorf("the path %q does not exist; check the name after %s%s", path, cmp.Or(in.Flag, "-f"), quoted)
 		}
@@ -239,6 +240,12 @@ func (in Inputs) expand(path string) ([]string, error) {
 		return []string{path}, nil
 	}
 	names, err := walk(path, in.Recursive)
+	if in.Pruned && !in.Recursive && in.Note != nil {
+		all, _ := walk(path, true)
+		if all = slices.DeleteFunc(all, func(name string) bool { return slices.Contains(names, name) }); len(all) > 0 {
+			in.Note(path, "is read without the folders below it, so that what only they have is pruned, as of "+all[0]+": give -R if they belong to it")
+		}
+	}
 	if err == nil && len(names) == 0 {
 		hint := ""
 		if !in.Recursive {

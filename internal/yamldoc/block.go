@@ -28,7 +28,7 @@ func (p *parser) parseValue(parent int) (*node, error) {
 	case p.colon() && p.lineStart > start:
 		return nil, p.fail(p.pos, "indented deeper than the line before, which has a value: begin both in the same column")
 	case p.colon():
-		problem := "a second \": \" on one line; quote the value"
+		problem := "a second \": \" on one line; take out the space behind it, or quote the value"
 		if word, _, _ := strings.Cut(p.src[p.lineStart:], ": "); slices.Contains([]string{"note", "warning", "error"}, word) { // 2>&1
 			problem += "; if it is a message of kubectl merge, redirect stdout alone"
 		}

@@ -38,7 +38,7 @@ func (p *parser) block(parent int) (*node, error) {
 	if err := p.blockBody(&n, &s, parent); err != nil {
 		return nil, err
 	}
-	n.text = s.text.String()
+	n.text, p.text = s.text.String(), [2]int{n.start, p.pos}
 	return p.new(n), nil
 }
 

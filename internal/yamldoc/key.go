@@ -13,6 +13,9 @@ func (p *parser) key(parent int) (*node, error) {
 		return nil, err
 	}
 	p.blanks()
+	if !p.colon() && start == line && p.text[1] > 0 && strings.TrimSpace(p.src[p.text[1]:start]) == "" {
+		return nil, p.fail(start, "ends the text that begins in line %d, as it is indented less: indent it as that text, or write a key, a colon and a space", p.lineAt(p.text[0]))
+	}
 	if !p.colon() || p.lineStart != line {
 		return nil, p.fail(start, "%s", noKey(p.src[start:], start == line))
 	}
@@ -26,10 +29,7 @@ func noKey(text string, startsLine bool) string {
 	if startsLine && isMarker(text) {
 		return conflictMarker
 	}
-	switch line, _, _ := strings.Cut(text, "\n"); {
-	case strings.Contains(line, ":\u00a0"):
-		return "a non-breaking space (U+00A0) follows the colon: type a plain one"
-	case strings.Contains(line, ":"):
+	if line, _, _ := strings.Cut(text, "\n"); strings.Contains(line, ":") {
 		return "expected a key, a colon and a space (a space has to follow the colon)"
 	}
 	return "expected a key, a colon and a space, as in name: web"
@@ -68,7 +68,7 @@ func (p *parser) named(key *node) (entry, error) {
 		p.reread = append(p.reread, p.fail(key.start, "the key %s is read as %s: quote it if it is a text", is.text, e.name))
 	}
 	if strings.HasPrefix(e.name, "\u00a0") && is.style == plainStyle {
-		p.reread = append(p.reread, p.fail(key.start, "the key begins with a non-breaking space (U+00A0), which is no indentation: type plain ones"))
+		p.reread = append(p.reread, p.fail(key.start, "the key begins with a non-breaking space (U+00A0), which indents nothing: write spaces"))
 	}
 	p.refs = p.refs || e.merge
 	return e, err

@@ -26,8 +26,9 @@ type parser struct {
 	around    int // the column of the block around the flow collection that is being read
 	nextPos   int // where next stopped last, and at which column
 	nextCol   int
-	quote     int  // where the last quoted scalar begins
-	json      bool // the document is a flow mapping: JSON's escapes are read too
+	text      [2]int // where the last block scalar begins and ends
+	quote     int    // where the last quoted scalar begins
+	json      bool   // the document is a flow mapping: JSON's escapes are read too
 	anchors   map[string]*node
 	open      map[string]bool // anchors of values that are still being read
 	serial    int

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/suggest"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -23,7 +24,8 @@ func Notes(r Report) []Note {
 	for _, o := range r.Plan.Reordered {
 		n := r.note(NoteOverwritten)
 		n.Path = o.Path
-		n.Message = "the order " + strings.Join(merge.Texts(o.Live), " ") + " " + n.verb("overwritten") + " with " + strings.Join(merge.Texts(o.Local), " ")
+		live, local := suggest.AtMost(merge.Texts(o.Live), mostParts), suggest.AtMost(merge.Texts(o.Local), mostParts)
+		n.Message = "the order " + strings.Join(live, " ") + " " + n.verb("overwritten") + " with " + strings.Join(local, " ")
 		out = append(out, n)
 	}
 	for _, removed := range r.Plan.Removed {

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -151,7 +152,7 @@ func (p *ruleParser) document(n yamldoc.Node) {
 // ruleKeys maps the keys of a rule to the functions that read their values.
 var ruleKeys = map[string]func(*ruleParser, *Rule, yamldoc.Node){
 	"path":      func(p *ruleParser, r *Rule, n yamldoc.Node) { r.text = p.word(n); r.Path = p.path(r.text, n.Line()) },
-	"kind":      func(p *ruleParser, r *Rule, n yamldoc.Node) { r.Kind = p.word(n) },
+	"kind":      func(p *ruleParser, r *Rule, n yamldoc.Node) { r.Kind = kindNamed(p.word(n)) },
 	"name":      func(p *ruleParser, r *Rule, n yamldoc.Node) { r.Name = p.word(n) },
 	"namespace": func(p *ruleParser, r *Rule, n yamldoc.Node) { r.Namespace = p.word(n) },
 	"apiGroup":  func(p *ruleParser, r *Rule, n yamldoc.Node) { w := p.scalarText(n); r.APIGroup = &w },
@@ -288,6 +289,25 @@ func (p *ruleParser) keys(r *Rule, n yamldoc.Node) {
 	for _, e := range entries {
 		r.Keys = append(r.Keys, p.word(e))
 	}
+}
+
+// shortNames are those that the API server has for built-in kinds (kubectl api-resources).
+var shortNames = map[string]string{
+	"cm": "ConfigMap", "cj": "CronJob", "crd": "CustomResourceDefinition", "deploy": "Deployment", "ds": "DaemonSet",
+	"ep": "Endpoints", "hpa": "HorizontalPodAutoscaler", "ing": "Ingress", "limits": "LimitRange", "netpol": "NetworkPolicy",
+	"no": "Node", "ns": "Namespace", "pc": "PriorityClass", "pdb": "PodDisruptionBudget", "po": "Pod", "pv": "PersistentVolume",
+	"pvc": "PersistentVolumeClaim", "quota": "ResourceQuota", "rc": "ReplicationController", "rs": "ReplicaSet",
+	"sa": "ServiceAccount", "sc": "StorageClass", "sts": "StatefulSet", "svc": "Service",
+}
+
+// kindNamed returns the built-in kind of which a word is the plural or the short name; else the word.
+func kindNamed(word string) string {
+	for _, k := range builtinKinds() {
+		if k.Resource == word && word != "" {
+			return k.Kind
+		}
+	}
+	return cmp.Or(shortNames[word], word)
 }
 
 // alwaysTrue reads the value of a key for which only true is valid.
