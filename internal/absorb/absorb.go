@@ -220,6 +220,8 @@ func (c Choice) left(row drift.Row, o *Object) string {
 		return "not named"
 	case c.Managers != nil && row.Owner != nil && slices.Contains(c.Managers, row.Owner.Manager), c.Managers == nil && named:
 		return ""
+	case row.Order != nil:
+		return "only the order differs: name the list to take it"
 	case row.Moved == 0:
 		return "changed only in the file since it was applied"
 	case c.Managers != nil: // another one's
@@ -227,8 +229,6 @@ func (c Choice) left(row drift.Row, o *Object) string {
 		return "removed from the file, and changed by " + diff.OwnerName(row.Owner)
 	case row.Moved != merge.Drift:
 		return "changed in the file, too"
-	case row.Order != nil:
-		return "only the order differs"
 	case row.Drift == drift.Removed:
 		return c.removed(o.live)
 	case row.Path[len(row.Path)-1].Name == "kubectl.kubernetes.io/restartedAt":

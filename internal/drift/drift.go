@@ -185,7 +185,7 @@ func (c *comparison) change(ch merge.Change) {
 	}
 	wanted, live := common(ch.NewOrder, ch.OldOrder), common(ch.OldOrder, ch.NewOrder)
 	if !slices.Equal(wanted, live) { // otherwise entries only moved because others are missing
-		c.rows = append(c.rows, Row{Object: c.Object, Drift: Changed, Path: ch.Path, Order: ch.OldOrder, Wanted: order(wanted), Live: order(live), Owner: c.owner(ch.Path)})
+		c.rows = append(c.rows, Row{Object: c.Object, Drift: Changed, Path: ch.Path, Order: ch.OldOrder, Wanted: order(wanted), Live: order(live)}) // who has set it is not recorded
 	}
 }
 
