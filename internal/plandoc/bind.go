@@ -163,7 +163,7 @@ func surplus(planned, now Item, typ *merge.Type) (out []string) {
 		}
 	}
 	for path, o := range reordered {
-		if p, ok := order[path]; !ok || !slices.Equal(common(p.After, o.After), common(o.After, p.After)) {
+		if p, ok := order[path]; !ok || !SameOrder(p.After, o.After) || !SameOrder(p.Before, o.Before) {
 			out = append(out, path+": another order is not in the plan")
 		}
 	}
@@ -211,8 +211,12 @@ func Same(a, b merge.Opt) bool {
 	return a.Set == b.Set && (!a.Set || merge.Equal(a.Value, b.Value, nil))
 }
 
-func common(list, with []string) []string {
-	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return !slices.Contains(with, s) })
+// SameOrder reports whether what both lists have is in the same order.
+func SameOrder(a, b []string) bool {
+	common := func(list, with []string) []string {
+		return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return !slices.Contains(with, s) })
+	}
+	return slices.Equal(common(a, b), common(b, a))
 }
 
 // leaf is the change of a value that is compared as a whole.

@@ -44,7 +44,7 @@ func (r reverting) plan(out apply.Planned) apply.Planned {
 		}
 	}
 	for _, c := range r.Changes {
-		if p, err := c.ParsedPath(); err == nil && c.Order != nil {
+		if p, err := c.ParsedPath(); err == nil && c.Order != nil && !r.reordered(p, c) {
 			t.Original, t.Local = ordered(t.Original, p, c.Order.After, r.typ), ordered(t.Local, p, c.Order.Before, r.typ)
 		}
 	}
@@ -61,6 +61,18 @@ func (r reverting) plan(out apply.Planned) apply.Planned {
 		out.Action = apply.Change
 	}
 	return out
+}
+
+// reordered leaves a list that others have put into an order that is neither of the change's, unless those of
+// others are overwritten.
+func (r reverting) reordered(p merge.Path, c plandoc.ChangeOf) bool {
+	list, _ := merge.Lookup(r.live, p, r.typ)
+	is := merge.Texts(schema.EntrySteps(r.typ.At(p), merge.At[[]any](list)))
+	if plandoc.SameOrder(is, c.Order.After) || plandoc.SameOrder(is, c.Order.Before) || r.Planner.Policy.Drift == merge.TakeLocal {
+		return false
+	}
+	r.leave(Left{r.target, c.Path, "was put into another order by others since", false})
+	return true
 }
 
 // reapplied returns the function that finds another manager than the run's which has applied the
