@@ -133,7 +133,7 @@ func (k *kustomization) put(ctx context.Context, v *Value) string {
 	if len(tried) == 0 {
 		tried = append([]string{"none of its files sets it alone"}, k.Distant...)
 	}
-	return "without a place in " + k.named + ": " + strings.Join(slices.Compact(tried), "; ") + ": write a patch there by hand, and absorb again"
+	return "without a place in " + k.named + ": " + strings.Join(slices.Compact(tried), "; ") + ": write a patch of it into the overlay that is to have it, and absorb with -k of that"
 }
 
 // prove builds all with a place's text, and finds the values that are set then. It returns the reason if

@@ -2,9 +2,9 @@ package apply
 
 import (
 	"encoding/json"
-	"maps"
 	"slices"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
@@ -145,7 +145,7 @@ func zero(v any) bool {
 }
 
 func (c configuring) entries(stated, result []any, s spot) []any {
-	found := map[int]any{}
+	found, order := map[int]any{}, []int{}
 	in := merge.EntriesOf(result, s.typ)
 	for i, step := range schema.EntrySteps(s.typ, stated) {
 		v, at := stated[i], in.At(step)
@@ -160,13 +160,12 @@ func (c configuring) entries(stated, result []any, s spot) []any {
 		if m, isMap := applied.(map[string]any); isMap {
 			applied = withKeysOf(m, v, s.typ)
 		}
-		found[at] = applied
+		found[at], order = applied, append(order, at)
 	}
-	out := make([]any, 0, len(stated))
-	for _, at := range slices.Sorted(maps.Keys(found)) { // the server takes over the order
-		out = append(out, found[at])
+	if s.typ.Kind == merge.Keyed { // the server takes over the order
+		slices.Sort(order)
 	}
-	return out
+	return object.Each(order, func(at int) any { return found[at] })
 }
 
 // withKeysOf adds back those keys of an entry that are among what is left to live.

@@ -180,6 +180,9 @@ func (a *absorbing) take(ctx context.Context) error {
 		}
 	}
 	for _, f := range a.asked {
+		if is := slices.IndexFunc(s.Items, func(i *run.Item) bool { return i.Target.Name == f.typed }); is >= 0 && !f.found {
+			f.near = "; an object is named with its type: " + s.Items[is].Target.String()
+		}
 		if !f.found && (f.near != "" || !f.known) {
 			errs = append(errs, fmt.Errorf("%s: no object has it, neither in the files nor in live%s", f.Path, f.near))
 		}
@@ -283,10 +286,10 @@ func (a *absorbing) report(files int) {
 	if a.quiet {
 		return
 	}
-	named := klog.V(1).Enabled() || a.json || len(a.asked)+len(a.names) > 0
+	named := klog.V(1).Enabled() || a.json
 	for _, o := range a.objects {
 		for _, value := range o.Values {
-			if value.Reason != "" && named {
+			if value.Reason != "" && (named || value.Reason != "not named" && len(a.asked)+len(a.names) > 0) {
 				a.note(value.Row.Object.String(), value.Place()+": left: "+value.Reason)
 			}
 		}

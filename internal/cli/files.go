@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -119,17 +118,14 @@ func (v filesVerb) run(ctx context.Context, source, dest string) error {
 // check reports invalid combinations before anything is read.
 func (v filesVerb) check(source, dest string) error {
 	stdin := 0
-	out, _ := v.Out.(*os.File)
-	stdout, _ := out.Stat()
 	for _, name := range []string{source, dest, v.original} {
-		if is, err := os.Stat(name); err == nil && stdout != nil && is.Mode().IsRegular() && os.SameFile(is, stdout) {
-			return fmt.Errorf("%s: standard output is written into it, and > empties a file before it is read: restore it, and give -w instead", name)
-		}
 		if name == "-" {
 			stdin++
 		}
 	}
-	switch {
+	switch err := v.emptied(source, dest, v.original); {
+	case err != nil:
+		return fmt.Errorf("%w, and give -w instead", err)
 	case stdin > 1:
 		return errors.New("only one of SOURCE, DEST and --original can be - (standard input)")
 	case dest == "-" && v.write:
@@ -229,6 +225,9 @@ func (v filesVerb) deliver(notes *reporter, job filemerge.Job, out *filemerge.Ou
 	}
 	if !notes.quiet {
 		notes.brief("note", out.Notes)
+		if out.Reversed && len(out.Files) > 0 {
+			v.note(sideName(job.Dest), "states only a part of what SOURCE does: a patch is SOURCE, and what it changes DEST, as in files PATCH FILE")
+		}
 		if out.Apart && len(out.Files) > 0 {
 			v.note(sideName(job.Updated), "DEST has none of its objects: they are added to it; check their names and namespaces, and that DEST is the file that is meant")
 		}

@@ -31,6 +31,18 @@ func (f *inputFlags) given() bool { return len(f.Files) > 0 || f.Kustomize != ""
 // stdin reports whether local is read from standard input.
 func (f *inputFlags) stdin() bool { return slices.Contains(f.Files, "-") }
 
+// emptied returns an error if standard output is one of the files: a shell has emptied it.
+func (c *call) emptied(files ...string) error {
+	out, _ := c.Out.(*os.File)
+	stdout, _ := out.Stat()
+	for _, name := range files {
+		if is, err := os.Stat(name); err == nil && stdout != nil && is.Mode().IsRegular() && os.SameFile(is, stdout) {
+			return fmt.Errorf("%s: standard output is written into it, and > empties a file before it is read: restore it", name)
+		}
+	}
+	return nil
+}
+
 // validateInput returns an error unless one of -f and -k is given.
 func (c *call) validateInput() error {
 	f := &c.inputs
@@ -44,7 +56,7 @@ func (c *call) validateInput() error {
 	case f.Kustomize != "" && f.Recursive:
 		return errors.New("the -k flag can't be used with -f or -R")
 	}
-	return nil
+	return c.emptied(f.Files...)
 }
 
 // noInput returns the error of a verb without input, which lists all that its usage line has.
@@ -66,9 +78,6 @@ func (c *call) noInput() error {
 			way = "-f FILE " + strings.Join(args, " ")
 		}
 		text += fmt.Sprintf(", and %q is none of them: write %s", args[0], way)
-	}
-	if info, err := os.Stdin.Stat(); err == nil && c.In == os.Stdin && info.Mode()&(os.ModeCharDevice|os.ModeDevice) == 0 && len(c.cmd.Flags().Args()) == 0 {
-		text += "; -f - reads standard input"
 	}
 	return errors.New(text)
 }

@@ -29,7 +29,7 @@ var mergeRow = verb{
 
 func (c *call) merge(ctx context.Context) error {
 	if !c.inputs.given() && c.cmd.Flags().NFlag() == 0 {
-		return c.usage("must specify one of -f and -k")
+		return c.usage("must specify one of -f and -k; -f - reads standard input")
 	}
 	start := time.Now()
 	rec := &recording{call: c}

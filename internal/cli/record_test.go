@@ -167,7 +167,7 @@ func TestRecordAndUndo(t *testing.T) {
 		{"of another cluster", elsewhere, []string{record}, conflicted, "error: the record was made for another cluster"},
 		{"deleted since", gone, []string{record}, conflicted, "configmap/conf: is not undone: "},
 		{"no record", written(), []string{live}, failed, "live.yaml"},
-		{"two records", written(), []string{record, record}, failed, "name one record, as an argument: "},
+		{"two records", written(), []string{record, record}, failed, "name one record, as an argument, which is undone as a whole: "},
 		{"a policy that is none", written(), []string{record, "--policy=no"}, failed, "--policy=no: must be strict, live or apply"},
 		{"a policy of merges", since(), []string{record, "--policy=merge3"}, failed, "--policy=merge3: must be strict, live or apply"},
 		{"cut off behind outcome and written", written(), []string{damaged("cut.yaml", entry)}, failed, ", its summary is missing: " + unrepeatable},

@@ -180,7 +180,7 @@ func unknownVerb(cmd *cobra.Command, args []string) error {
 		_, err := os.Stat(args[0])
 		switch text += "; files are given with -f"; {
 		case f.Changed:
-			text += ", each with its own, and a pattern in quotes: -f '*.yaml'"
+			text += ", each with its own, and a pattern in quotes: -f '*.yaml'; single fields are for explain, absorb and disown"
 		case err != nil && strings.Contains(args[0], "/"):
 			text += fmt.Sprintf(", and an object is compared with kubectl merge diff %s", args[0])
 		}
@@ -208,7 +208,7 @@ func unknown(cmd *cobra.Command, name string) (text string, meant bool) {
 var kubectls = []string{"annotate", "create", "delete", "describe", "edit", "get", "label", "logs", "patch", "replace", "rollout", "scale", "set"}
 
 // elsewhere maps what other tools call a verb to its name.
-var elsewhere = map[string]string{"rollback": "undo", "revert": "undo", "ls": "list", "get": "list", "plan": "diff", "preview": "diff", "last-applied": "view-last-applied", "status": "drift", "show": "view", "remove": "disband"}
+var elsewhere = map[string]string{"rollback": "undo", "revert": "undo", "ls": "list", "get": "list", "plan": "diff", "preview": "diff", "last-applied": "view-last-applied", "status": "drift", "show": "view"}
 
 // addHelp adds cobra's command help. For an unknown command, cobra prints the root's help, and
 // succeeds: here that is an error.

@@ -44,8 +44,10 @@ const undoExample = `  kubectl merge -f web.yaml --record run.yaml
 
 var _ = registerVerb(verb{
 	use: "undo FILE", short: "Undo what a run with --record has written", long: undoLong, example: undoExample, args: anyFile,
-	takes: exactly(1, func(c *call) error { return fmt.Errorf("name one record, as an argument: %s", c.cmd.UseLine()) }),
-	run:   func(c *call, ctx context.Context) error { return (&undoing{call: c}).file(ctx, c.args[0]) },
+	takes: exactly(1, func(c *call) error {
+		return fmt.Errorf("name one record, as an argument, which is undone as a whole: %s", c.cmd.UseLine())
+	}),
+	run: func(c *call, ctx context.Context) error { return (&undoing{call: c}).file(ctx, c.args[0]) },
 })
 
 var _ = registerFlags(flagRow{verbs: "undo", name: "filename", short: "f", advice: "the record is an argument: kubectl merge undo FILE"})

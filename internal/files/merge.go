@@ -40,6 +40,7 @@ type Outcome struct {
 	Files     []Changed   // the files that change, in the order of dest, new ones last
 	Notes     []diff.Note // what was decided against dest
 	Conflicts []diff.Note // what is left to the user; the files have markers there
+	Reversed  bool        // a merge of two single objects in which dest states only a part of what updated does
 	Apart     bool        // a merge of two in which no object of updated is in dest, which has others
 }
 
@@ -69,6 +70,10 @@ func Merge(j Job) (*Outcome, error) {
 	errs := object.Each(m.dest.list, m.inDest)
 	shared := func(u *resource) bool { return m.dest.byID[u.id] != nil }
 	m.out.Apart = m.Original == nil && !m.Dest.Folder && len(m.dest.list) > 0 && !slices.ContainsFunc(m.updated.list, shared)
+	if m.Original == nil && len(m.dest.list) == 1 && len(m.updated.list) == 1 {
+		is, of := m.dest.list[0].docValue(), m.updated.list[0].docValue()
+		m.out.Reversed = part(is, of) && !part(of, is)
+	}
 	for _, u := range m.updated.list {
 		if !shared(u) {
 			errs = append(errs, m.notInDest(u))
@@ -88,6 +93,18 @@ func Merge(j Job) (*Outcome, error) {
 		return nil, err
 	}
 	return &m.out, nil
+}
+
+// part reports whether a value has no field that another one, of what may be the same object, lacks.
+func part(v, of any) bool {
+	fields, isMap := v.(map[string]any)
+	others, also := of.(map[string]any)
+	for name, e := range fields {
+		if other, has := others[name]; !has || !part(e, other) {
+			return false
+		}
+	}
+	return isMap == also
 }
 
 // merger carries out one Job.

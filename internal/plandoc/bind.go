@@ -132,7 +132,7 @@ func impactBeyond(planned, now Item) []string {
 	case planned.Action != now.Action || now.Action == apply.Recreate || planned.Impact == now.Impact:
 		return nil
 	case planned.ResourceVersion == now.ResourceVersion:
-		return []string{fmt.Sprintf("impact: is %q, and the plan has %q: the input has changed, or the plan was edited, or made by another version of kubectl merge: make it again", now.Impact, planned.Impact)}
+		return []string{fmt.Sprintf("impact: is %q, and the plan has %q: the input or a flag (--policy, --rules) has changed, or the plan was edited, or made by another version of kubectl merge: make it again", now.Impact, planned.Impact)}
 	case rolls(now) && !rolls(planned):
 		return []string{fmt.Sprintf("impact: would be %q, and the plan has %q", now.Impact, planned.Impact)}
 	}

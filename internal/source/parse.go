@@ -148,7 +148,7 @@ func other(o object.Object) string {
 	case o.Group() == "kustomize.config.k8s.io" || o.Kind() == "" && slices.Contains(kustomizations, base):
 		return "a kustomization, not an object: give its folder with -k"
 	case o.Group() == "kubectl-merge.dev":
-		return "a document of kubectl merge, not an object of the cluster: a plan is given with --plan, and a record to kubectl merge undo"
+		return "a document of kubectl merge, not an object of the cluster: keep it out of the folders of -f; a plan is given with --plan, and a record to kubectl merge undo"
 	case o.Kind() == "Config" && o.APIVersion() == "v1" && o.Value["clusters"] != nil:
 		return "a kubeconfig, not an object: give it with --kubeconfig"
 	case o.Kind() == "" && o.APIVersion() == "" && o.Value["services"] != nil:
@@ -246,7 +246,10 @@ var misread = []struct {
 	{regexp.MustCompile(`^ *\x{a0}`), "indented", "begins with a non-breaking space (U+00A0), which indents nothing: write spaces"},
 	{regexp.MustCompile(`:\x{a0}`), "expected a key", "a non-breaking space (U+00A0) follows the colon: write a space"},
 	{regexp.MustCompile(`^ *-[A-Za-z]\w*:(?:\s|$)`), "indented deeper", "a dash that begins an entry of a list is followed by a space"},
-	{regexp.MustCompile(`: [|>][+-]?\s*$`), "expected a key", "the text that follows | or > has to be indented deeper than its key"},
+	{regexp.MustCompile(`^@@ .* @@`), "", "is a diff, not a manifest: kubectl merge -f FILE writes what diff shows"},
+	{regexp.MustCompile(`^[-+] +[\w-]+:`), "a new document needs", "begins as a line of a diff: take out the lines with -, and the + of the others"},
+	{regexp.MustCompile("^```"), "", "is Markdown's mark around a code block: take it out"},
+	{regexp.MustCompile(`: [|>][+-]?\s*$`), "a key, a colon", "the text that follows | or > has to be indented deeper than its key"},
 }
 
 var (

@@ -257,6 +257,9 @@ func (p *parser) flowEntry(k kind, open int) (entry, error) {
 	} else if colon && !asked && p.lineStart != line {
 		return entry{}, p.fail(n.start, "a key must stand on one line: is a comma missing before it, or what closes the %c of line %d?", p.src[open], p.lineAt(open))
 	}
+	if k == mapNode && p.peek(0) != ':' && n.style == plainStyle && strings.Contains(n.text, ":") {
+		p.reread = append(p.reread, p.fail(n.start, "the key %s has no value: a space has to follow the colon", n.text))
+	}
 	e, err := p.flowField(n, end, open)
 	e.start, e.asked = start, asked
 	if err != nil || k == mapNode {

@@ -54,8 +54,8 @@ func (p *pathParser) parse() (Path, error) {
 					return nil, fmt.Errorf("unexpected %q; did you mean %s[%q]?", c, before+strings.TrimSuffix(in, "."), key)
 				}
 			}
-			if c == ',' {
-				return nil, fmt.Errorf("unexpected %q; several fields are separated by spaces", c)
+			if c == ',' || c == ' ' {
+				return nil, fmt.Errorf("unexpected %q; several fields are arguments of their own, with spaces between them", c)
 			}
 			return nil, fmt.Errorf("unexpected %q; a name with such a character is written [\"…\"]", c)
 		}

@@ -134,7 +134,9 @@ func (r Rule) owned(p merge.Path) bool {
 		return false
 	}
 	owners := r.triple.Owners.At(p)
-	if len(owners) == 0 || slices.ContainsFunc(owners, func(o merge.Owner) bool { return !glob(r.Manager, o.Manager) }) {
+	if len(owners) == 0 || slices.ContainsFunc(owners, func(o merge.Owner) bool {
+		return !glob(r.Manager, o.Manager) && !glob(r.Manager, o.Manager+"/"+o.Subresource)
+	}) {
 		return false
 	}
 	local, _ := merge.Lookup(r.triple.Local, p, nil)

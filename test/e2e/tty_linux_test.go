@@ -63,14 +63,22 @@ func (t terminal) play(cmd *exec.Cmd, out io.Writer) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	if err := slave.Close(); err != nil {
-		return err
-	}
 	shown := &screen{grown: make(chan struct{}, 1)}
-	ended := make(chan struct{})
+	ended, waited := make(chan struct{}), make(chan error, 1)
+	go func() { // the terminal stays open: what is unread when nobody has it open may be lost
+		err := cmd.Wait()
+		_, _ = slave.WriteString(last)
+		waited <- err
+	}()
 	go func() {
 		defer close(ended)
-		_, _ = io.Copy(shown, master) // ends with an error once nobody has the terminal open
+		some := make([]byte, 4096)
+		for !strings.HasSuffix(shown.text(), last) {
+			n, err := master.Read(some)
+			if _, _ = shown.Write(some[:n]); err != nil {
+				return
+			}
+		}
 	}()
 	err = shown.answer(master, t.script, ended)
 	if err == nil && t.played != "" {
@@ -80,14 +88,17 @@ func (t terminal) play(cmd *exec.Cmd, out io.Writer) error {
 		_ = cmd.Process.Kill() // it waits for an answer that never comes
 	}
 	<-ended
-	if _, werr := io.WriteString(out, strings.ReplaceAll(shown.text(), "\r\n", "\n")); werr != nil {
+	if _, werr := io.WriteString(out, strings.ReplaceAll(strings.TrimSuffix(shown.text(), last), "\r\n", "\n")); werr != nil {
 		return werr
 	}
-	if werr := cmd.Wait(); err == nil {
+	if werr := <-waited; err == nil {
 		err = werr
 	}
-	return err
+	return errors.Join(err, slave.Close())
 }
+
+// last is shown after all that a command shows.
+const last = "\x00ended"
 
 // openTTY makes a pseudo-terminal.
 func openTTY(cols int) (master, slave *os.File, err error) {
