@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
@@ -165,7 +164,11 @@ func (c configuring) entries(stated, result []any, s spot) []any {
 	if s.typ.Kind == merge.Keyed { // the server takes over the order
 		slices.Sort(order)
 	}
-	return object.Each(order, func(at int) any { return found[at] })
+	out := make([]any, 0, len(order))
+	for _, at := range order {
+		out = append(out, found[at])
+	}
+	return out
 }
 
 // withKeysOf adds back those keys of an entry that are among what is left to live.

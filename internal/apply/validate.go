@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -67,7 +66,7 @@ func (p *Planner) validate(out *Planned) error {
 }
 
 // noImage matches what can be no image: the server takes it, and no node can pull it.
-var noImage = regexp.MustCompile(`^\$|\$[{(]|:$`)
+var noImage = redact.Pattern(`^\$|\$[{(]|:$`)
 
 // podSpecs are where built-in kinds have the spec of a Pod.
 var podSpecs = [][]string{{"spec"}, {"spec", "template", "spec"}, {"spec", "jobTemplate", "spec", "template", "spec"}}
@@ -79,7 +78,7 @@ func (p *Planner) images(out *Planned) error {
 		for _, list := range []string{"containers", "initContainers"} {
 			for i, c := range merge.At[[]any](spec, list) {
 				image := merge.At[string](c, "image")
-				if !noImage.MatchString(image) || !builtin(out.Subject) {
+				if !noImage().MatchString(image) || !builtin(out.Subject) {
 					continue
 				}
 				at := append(object.Each(append(names, list), merge.Named), merge.Step{Kind: merge.IndexStep, Index: i}, merge.Named("image"))

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/complete"
 	"github.com/kubectl-merge/kubectl-merge/internal/live"
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
+	"github.com/kubectl-merge/kubectl-merge/internal/redact"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/internal/suggest"
@@ -101,14 +101,14 @@ func (f *inputFlags) none() error {
 }
 
 // ofMetadata matches a label or annotation, of which users may leave out the brackets.
-var ofMetadata = regexp.MustCompile(`^[^/]*\bmetadata\.(labels|annotations)\.`)
+var ofMetadata = redact.Pattern(`^[^/]*\bmetadata\.(labels|annotations)\.`)
 
 // namesAndFields splits arguments into those that name objects, TYPE/NAME, and those that name
 // fields: paths contain a slash only within brackets, or, as JSON pointers, before their first name.
 func namesAndFields(args []string) (names, fields []string) {
 	for _, arg := range args {
 		outside, _, _ := strings.Cut(arg, "[")
-		if strings.Contains(outside, "/") && !strings.HasPrefix(arg, "/") && !ofMetadata.MatchString(arg) {
+		if strings.Contains(outside, "/") && !strings.HasPrefix(arg, "/") && !ofMetadata().MatchString(arg) {
 			names = append(names, arg)
 			continue
 		}

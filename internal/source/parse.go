@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/kustomize/api/konfig"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
+	"github.com/kubectl-merge/kubectl-merge/internal/redact"
 	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -228,7 +229,7 @@ func (p *parser) advise(c chunk, err error) error {
 	lines := bytes.Split(c.text, []byte("\n"))
 	for _, m := range misread {
 		for n := bad.Line - 1; n <= bad.Line; n++ {
-			if at := n - c.line; at >= 0 && at < len(lines) && m.line.Match(lines[at]) && strings.Contains(bad.What, m.error) {
+			if at := n - c.line; at >= 0 && at < len(lines) && m.line().Match(lines[at]) && strings.Contains(bad.What, m.error) {
 				*bad = SyntaxError{Document: bad.Document, Line: n, What: m.what}
 			}
 		}
@@ -238,18 +239,18 @@ func (p *parser) advise(c chunk, err error) error {
 
 // misread lists lines that explain an error of theirs, or of the next line.
 var misread = []struct {
-	line        *regexp.Regexp
+	line        func() *regexp.Regexp
 	error, what string
 }{
-	{regexp.MustCompile(`^-(?:-|-{3,})\s*$`), "", "documents are separated by three dashes: ---"},
-	{regexp.MustCompile(`^apiVersion: \S+ kind: `), "a second", "is all on one line, since its line breaks were lost: in a shell, quotes keep them: echo \"$TEXT\""},
-	{regexp.MustCompile(`^ *\x{a0}`), "indented", "begins with a non-breaking space (U+00A0), which indents nothing: write spaces"},
-	{regexp.MustCompile(`:\x{a0}`), "expected a key", "a non-breaking space (U+00A0) follows the colon: write a space"},
-	{regexp.MustCompile(`^ *-[A-Za-z]\w*:(?:\s|$)`), "indented deeper", "a dash that begins an entry of a list is followed by a space"},
-	{regexp.MustCompile(`^@@ .* @@`), "", "is a diff, not a manifest: kubectl merge -f FILE writes what diff shows"},
-	{regexp.MustCompile(`^[-+] +[\w-]+:`), "a new document needs", "begins as a line of a diff: take out the lines with -, and the + of the others"},
-	{regexp.MustCompile("^```"), "", "is Markdown's mark around a code block: take it out"},
-	{regexp.MustCompile(`: [|>][+-]?\s*$`), "a key, a colon", "the text that follows | or > has to be indented deeper than its key"},
+	{redact.Pattern(`^-(?:-|-{3,})\s*$`), "", "documents are separated by three dashes: ---"},
+	{redact.Pattern(`^apiVersion: \S+ kind: `), "a second", "is all on one line, since its line breaks were lost: in a shell, quotes keep them: echo \"$TEXT\""},
+	{redact.Pattern(`^ *\x{a0}`), "indented", "begins with a non-breaking space (U+00A0), which indents nothing: write spaces"},
+	{redact.Pattern(`:\x{a0}`), "expected a key", "a non-breaking space (U+00A0) follows the colon: write a space"},
+	{redact.Pattern(`^ *-[A-Za-z]\w*:(?:\s|$)`), "indented deeper", "a dash that begins an entry of a list is followed by a space"},
+	{redact.Pattern(`^@@ .* @@`), "", "is a diff, not a manifest: kubectl merge -f FILE writes what diff shows"},
+	{redact.Pattern(`^[-+] +[\w-]+:`), "a new document needs", "begins as a line of a diff: take out the lines with -, and the + of the others"},
+	{redact.Pattern("^```"), "", "is Markdown's mark around a code block: take it out"},
+	{redact.Pattern(`: [|>][+-]?\s*$`), "a key, a colon", "the text that follows | or > has to be indented deeper than its key"},
 }
 
 var (
