@@ -78,8 +78,11 @@ func (p *Planner) images(out *Planned) error {
 		for _, list := range []string{"containers", "initContainers"} {
 			for i, c := range merge.At[[]any](spec, list) {
 				image := merge.At[string](c, "image")
-				if !noImage().MatchString(image) || !builtin(out.Subject) {
+				if !noImage().MatchString(image) {
 					continue
+				}
+				if _, builtin := schema.BuiltinKind(out.Group(), out.Version(), out.Kind()); !builtin {
+					return nil
 				}
 				at := append(object.Each(append(names, list), merge.Named), merge.Step{Kind: merge.IndexStep, Index: i}, merge.Named("image"))
 				return &Unfit{at, false, fmt.Errorf("%s: %q is no image, but has a variable, or lost one: replace it first (envsubst)%s", merge.Path(at), image, p.Place(out.Object, at))}
@@ -87,11 +90,6 @@ func (p *Planner) images(out *Planned) error {
 		}
 	}
 	return nil
-}
-
-func builtin(s Subject) bool {
-	_, ok := schema.BuiltinKind(s.Group(), s.APIVersion()[strings.LastIndex(s.APIVersion(), "/")+1:], s.Kind())
-	return ok
 }
 
 // dropped returns the fields of local that the kind does not have, that were applied before, and that live
@@ -147,11 +145,11 @@ func (p *Planner) Mistyped(s Subject, typ *merge.Type, before any) error {
 				text += ", as in number: " + n.String()
 			}
 		case w.Want == "a string" && w.Fix == "" && typ.At(w.Path[:len(w.Path)-1]).EntryType() != nil:
-			way := ": write it as a block, |"
-			if last := len(w.Path) - 1; w.Path[last].Name == "matchLabels" && w.Path[last-1].Name == "selector" {
-				way = ": write the labels directly below " + w.Path[last-1].Name
+			if strings.HasSuffix(w.Path.String(), "selector.matchLabels") {
+				text += ": write the labels directly below selector"
+			} else {
+				text += ": write it as a block, |"
 			}
-			text += way
 		case redact.IsSecretKind(s.Group(), s.Kind()) && strings.HasPrefix(w.Fix, `"`):
 			text += ": quote it"
 		case !redact.IsSecretKind(s.Group(), s.Kind()):

@@ -302,10 +302,11 @@ var shortNames = map[string]string{
 
 // kindNamed returns the built-in kind of which a word is the plural or the short name; else the word.
 func kindNamed(word string) string {
-	for _, k := range builtinKinds() {
-		if k.Resource == word && word != "" {
-			return k.Kind
-		}
+	if word == "" || word != strings.ToLower(word) { // a kind, as all built-in rules have it
+		return word
+	}
+	if i := slices.IndexFunc(builtinKinds(), func(k Kind) bool { return k.Resource == word }); i >= 0 {
+		return builtinKinds()[i].Kind
 	}
 	return cmp.Or(shortNames[word], word)
 }
