@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
@@ -272,5 +271,5 @@ func holding(m applyset.Member) string {
 	if len(m.Finalizers) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(": it waits for %s", slices.Clone(m.Finalizers))
+	return fmt.Sprintf(": it waits for %s", m.Finalizers)
 }

@@ -175,11 +175,8 @@ func (p *Pruner) believe(ctx context.Context, in Where, found *Members) error {
 	if in.Kinds = p.Parent.Kinds; len(untrue) == 0 {
 		return p.listAgain(ctx, in, found)
 	}
-	for _, gk := range append(untrue, found.lack(in.Kinds)...) {
-		if !slices.Contains(found.Down, gk) {
-			found.Down = append(found.Down, gk)
-		}
-	}
+	found.Down = append(found.Down, untrue...)
+	found.Down = append(found.Down, found.lack(in.Kinds)...)
 	return nil
 }
 

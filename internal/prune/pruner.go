@@ -64,12 +64,11 @@ func (p *Pruner) Decide(ctx context.Context, plan *run.Plan) ([]*run.Item, error
 	p.down = found.Down
 	decisions := p.decider.Decide(plain(found.All))
 	decisions = p.decider.Contain(decisions, p.Contents(ctx, decisions, p.Limit))
-	targets := map[string]Member{}
+	targets, objects := map[string]Member{}, maps.Clone(p.decider.Objects)
 	for _, m := range found.All {
-		targets[m.UID] = m
+		targets[m.UID], objects[m.Identity()] = m, true
 	}
-	p.Leaving = nil
-	p.count(found.All)
+	p.Leaving, p.size = nil, len(objects)
 	p.members = map[*run.Item]Member{}
 	var items []*run.Item
 	for _, d := range applyset.Sorted(decisions) {
@@ -89,14 +88,11 @@ func (p *Pruner) Decide(ctx context.Context, plan *run.Plan) ([]*run.Item, error
 }
 
 func surplus(d applyset.Decision) *run.Surplus {
-	if d.Action == applyset.Delete {
-		return &run.Surplus{Reason: d.Reason}
-	}
-	reason := d.Reason
+	s := &run.Surplus{Keep: d.Action != applyset.Delete, Reason: d.Reason}
 	if d.Fix != "" {
-		reason += ": to have it removed, " + d.Fix
+		s.Reason += ": to have it removed, " + d.Fix
 	}
-	return &run.Surplus{Keep: true, Reason: reason}
+	return s
 }
 
 // deciding returns the facts for decisions in a run over items.
@@ -129,28 +125,13 @@ func (p *Pruner) list(ctx context.Context) (Members, error) {
 	if err == nil {
 		err = p.believe(ctx, where, &found)
 	}
+	made, _ := p.decider.Merged()
 	for _, gk := range found.Gone {
-		if !p.makes(gk) {
+		if !slices.Contains(made, gk) { // otherwise its definition may be in the input, too
 			p.Note(p.Target.String(), fmt.Sprintf("%s: the server does not have this kind any more, and so the set has no members of it", gk))
 		}
 	}
 	return found, err
-}
-
-// makes reports whether an object of the kind is in the input, and so its definition may be.
-func (p *Pruner) makes(gk applyset.GroupKind) bool {
-	kinds, _ := p.decider.Merged()
-	return slices.Contains(kinds, gk)
-}
-
-// count sets the number of the set's objects.
-func (p *Pruner) count(all []Member) {
-	objects := map[applyset.Identity]bool{}
-	maps.Copy(objects, p.decider.Objects)
-	for _, m := range all {
-		objects[m.Identity()] = true
-	}
-	p.size = len(objects)
 }
 
 // read reads the objects that are to be deleted, to be shown.

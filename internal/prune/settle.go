@@ -138,14 +138,9 @@ func (p *Pruner) recheck(ctx context.Context, was applyset.Parent) error {
 	if err != nil { // there may be some
 		return errors.Join(err, p.Store(ctx, func(now applyset.Parent) applyset.Parent { return now.Covers(was) }))
 	}
-	kinds, namespaces = nil, nil
-	for _, m := range found.All {
-		if m.Deleting == "" {
-			kinds, namespaces = append(kinds, m.GroupKind), append(namespaces, m.Namespace)
-		}
-	}
-	if len(kinds) == 0 {
+	left := slices.DeleteFunc(plain(found.All), func(m applyset.Member) bool { return m.Deleting != "" })
+	if len(left) == 0 {
 		return nil
 	}
-	return p.Store(ctx, func(now applyset.Parent) applyset.Parent { return now.Including(kinds, namespaces) })
+	return p.Cover(ctx, left)
 }
