@@ -101,8 +101,7 @@ const mostNamed = 3
 
 func list(members []Member) string {
 	var names []string
-	sorted := slices.Clone(members)
-	slices.SortFunc(sorted, func(a, b Member) int {
+	sorted := slices.SortedFunc(slices.Values(members), func(a, b Member) int {
 		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.String(), b.String()))
 	})
 	for _, m := range sorted {

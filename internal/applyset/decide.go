@@ -88,10 +88,8 @@ func (r Run) decide(m Member) Decision {
 	if marker, removal := m.kept(); marker != "" {
 		return keep(removal+", or "+m.deletion(), "is marked to be kept (%s)", marker)
 	}
-	for _, gk := range HoldsData {
-		if m.GroupKind == gk && !r.Allowed[gk] {
-			return keep("name its kind with --prune-kinds="+gk.String()+", or "+m.deletion(), "holds data that would be lost with it")
-		}
+	if slices.Contains(HoldsData, m.GroupKind) && !r.Allowed[m.GroupKind] {
+		return keep("name its kind with --prune-kinds="+m.GroupKind.String()+", or "+m.deletion(), "holds data that would be lost with it")
 	}
 	why := " and not in the input"
 	if r.Disband {
@@ -117,14 +115,12 @@ func (m Member) deletion() string {
 // Sorted returns the decisions by kind, namespace and name, so that two runs agree. The caller that
 // deletes objects decides their order.
 func Sorted(decisions []Decision) []Decision {
-	out := slices.Clone(decisions)
-	slices.SortStableFunc(out, func(a, b Decision) int {
+	return slices.SortedStableFunc(slices.Values(decisions), func(a, b Decision) int {
 		return cmp.Or(
 			strings.Compare(a.GroupKind.String(), b.GroupKind.String()),
 			strings.Compare(a.Namespace, b.Namespace),
 			strings.Compare(a.Name, b.Name))
 	})
-	return out
 }
 
 // many is how many objects a run deletes without a confirmation.

@@ -167,10 +167,9 @@ func (p Parent) With(kinds []GroupKind, namespaces []string) Parent {
 
 // Including returns a parent that holds these kinds and namespaces in addition to its own.
 func (p Parent) Including(kinds []GroupKind, namespaces []string) Parent {
-	resources := p.Resources
-	p = p.With(append(slices.Clone(p.Kinds), kinds...), append(slices.Clone(p.Namespaces), namespaces...))
-	p.Resources = resources
-	return p
+	out := p.With(append(slices.Clone(p.Kinds), kinds...), append(slices.Clone(p.Namespaces), namespaces...))
+	out.Resources = p.Resources
+	return out
 }
 
 // Says reports whether p, as it is stored, states all that q would, so that nothing has to be

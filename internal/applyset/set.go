@@ -84,7 +84,6 @@ func Reference(text string) (kind, name string, err error) {
 
 // SortedKinds returns the kinds in the order of their texts, each once.
 func SortedKinds(kinds []GroupKind) []GroupKind {
-	out := slices.Clone(kinds)
-	slices.SortFunc(out, func(a, b GroupKind) int { return strings.Compare(a.String(), b.String()) })
-	return slices.Compact(out)
+	byText := func(a, b GroupKind) int { return strings.Compare(a.String(), b.String()) }
+	return slices.Compact(slices.SortedFunc(slices.Values(kinds), byText))
 }
