@@ -1,6 +1,7 @@
 package wait
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -65,9 +66,8 @@ func (u *Users) look(ctx context.Context, sources []source) (*use, error) {
 		list, err := u.API.Snapshot(ctx, from.Watching, from.keep)
 		switch {
 		case cluster.IsNotFound(err): // the server has no such kind any more
-		case follow.Refused(err) && s.unknown[from.Namespace] == nil:
-			s.unknown[from.Namespace] = err
 		case follow.Refused(err):
+			s.unknown[from.Namespace] = cmp.Or(s.unknown[from.Namespace], err)
 		case err != nil:
 			return nil, err
 		}
@@ -141,11 +141,7 @@ func (u *Users) overdue(ctx context.Context, sources []source, targets []cluster
 	if err == nil {
 		return s.who(targets, noUser)
 	}
-	all := make([]Use, len(targets))
-	for i := range all {
-		all[i].Unknown = err
-	}
-	return all
+	return slices.Repeat([]Use{{Unknown: err}}, len(targets))
 }
 
 // sources returns the kinds to be searched, in each namespace of the targets.
@@ -233,12 +229,10 @@ func newUse() *use {
 // take stores an update of one source.
 func (s *use) take(u update) {
 	switch {
-	case cluster.IsNotFound(u.Denied): // the server has no such kind any more
-		s.seen[u.source.Watching] = true
-		return
 	case u.Denied != nil:
-		s.unknown[u.source.Namespace] = u.Denied
-		s.seen[u.source.Watching] = true
+		if s.seen[u.source.Watching] = true; !cluster.IsNotFound(u.Denied) { // otherwise the server has no such kind any more
+			s.unknown[u.source.Namespace] = u.Denied
+		}
 		return
 	case u.note != "":
 		return

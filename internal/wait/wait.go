@@ -115,15 +115,14 @@ func (w *Waiter) types(ctx context.Context, b *board) error {
 		if w.Type == nil || !t.row.Custom {
 			continue
 		}
-		typ, ok := known[t.Resource]
-		if !ok {
-			var err error
-			if typ, err = w.Type(ctx, t.Group, t.Version, t.Kind); err != nil {
+		if _, asked := known[t.Resource]; !asked {
+			typ, err := w.Type(ctx, t.Group, t.Version, t.Kind)
+			if err != nil {
 				return err
 			}
 			known[t.Resource] = typ
 		}
-		t.typ = typ
+		t.typ = known[t.Resource]
 	}
 	return nil
 }
