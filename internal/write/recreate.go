@@ -167,8 +167,8 @@ func (c *recreating) gone(ctx context.Context) error {
 		case <-time.After(pause):
 		case <-waited.Done():
 			why := "has not gone"
-			if held := finalizers(live); held != "" {
-				why = "waits for its finalizers " + held
+			if held := (object.Object{Value: live}).Finalizers(); len(held) > 0 {
+				why = "waits for its finalizers " + strings.Join(slices.Sorted(slices.Values(held)), ", ")
 			}
 			if ctx.Err() == nil {
 				why += " after " + within.String()
@@ -224,9 +224,4 @@ func (c *recreating) restored(ctx context.Context, refusal error) error {
 		return c.lost(refusal)
 	}
 	return fmt.Errorf("%s: was deleted, and is there again as it was configured, since the new one is refused: %w", c.Target, refusal)
-}
-
-// finalizers lists an object's finalizers.
-func finalizers(obj map[string]any) string {
-	return strings.Join(slices.Sorted(slices.Values(object.Object{Value: obj}.Finalizers())), ", ")
 }

@@ -24,8 +24,8 @@ import (
 // refused rewrites a refusal: paths get the syntax of all other messages, and values that
 // local does not set are attributed to their owner. Other errors are returned unchanged.
 func (c *applying) refused(ctx context.Context, err error) error {
-	var r *cluster.Refusal
-	if !errors.As(err, &r) || len(r.Causes) == 0 && !indexed.MatchString(r.Text) && !nodePort.MatchString(r.Text) {
+	r, ok := errors.AsType[*cluster.Refusal](err)
+	if !ok || len(r.Causes) == 0 && !indexed.MatchString(r.Text) && !nodePort.MatchString(r.Text) {
 		return err
 	}
 	p := c.out.Planned
@@ -245,9 +245,6 @@ var (
 func (s sent) immutable(causes []metav1.StatusCause) (out []string) {
 	for _, c := range causes {
 		at, ok := s.path(c.Field)
-		if !ok {
-			at = nil
-		}
 		fields := s.changedIn(at, c.Message)
 		if len(fields) == 0 && c.Field != "" && c.Field != "<nil>" {
 			fields = []string{c.Field}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
 	"github.com/kubectl-merge/kubectl-merge/internal/patch"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
@@ -107,11 +108,7 @@ func verify(p apply.Planned, obj map[string]any) error {
 		return nil
 	}
 	r := diff.Report{Object: p.Subject.Name, Local: p.Value, Live: p.Live, Plan: p.Plan, Sensitive: p.Sensitive}.Looked()
-	e := &Different{}
-	for _, c := range changes {
-		e.Differences = append(e.Differences, r.Stored(c))
-	}
-	return e
+	return &Different{Differences: object.Each(changes, r.Stored)}
 }
 
 // bare returns an object without the fields that the server maintains.
