@@ -111,19 +111,15 @@ func split(text []byte) (head []byte, items [][]byte, tail []byte) {
 	head, rest := text[:at+1], text[at+1+len(objectsLine):]
 	begin, from := 0, 0
 	for line := range bytes.Lines(rest) {
-		switch first := line[0]; {
-		case bytes.HasPrefix(line, []byte("- ")):
-			if from > begin {
-				items = append(items, rest[begin:from])
-			}
-			begin = from
-		case first != ' ' && first != '\n' && first != '\r':
-			if from > begin {
-				items = append(items, rest[begin:from])
-			}
-			if len(items) == 0 {
-				return nil, nil, nil
-			}
+		next := bytes.HasPrefix(line, []byte("- "))
+		over := !next && line[0] != ' ' && line[0] != '\n' && line[0] != '\r'
+		if (next || over) && from > begin {
+			items, begin = append(items, rest[begin:from]), from
+		}
+		switch {
+		case over && items == nil:
+			return nil, nil, nil
+		case over:
 			return head, items, rest[from:]
 		}
 		from += len(line)

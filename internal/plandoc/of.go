@@ -41,9 +41,7 @@ func (s Spelling) item(sub Subject, reasons func(apply.Planned) map[string]strin
 	case apply.Keep:
 		return item
 	case apply.Held:
-		for _, n := range diff.Conflicts(s.report(p)) {
-			item.Conflicts = append(item.Conflicts, ConflictAt{n.Path.String(), words(n)})
-		}
+		item.Conflicts = object.Each(diff.Conflicts(s.report(p)), func(n diff.Note) ConflictAt { return ConflictAt{n.Path.String(), words(n)} })
 		return item
 	}
 	after := p.Final
