@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
@@ -272,11 +273,7 @@ func common(a, b []merge.Step) []string {
 
 // order returns the order of entries as a value.
 func order(steps []string) merge.Opt {
-	list := make([]any, len(steps))
-	for i, s := range steps {
-		list[i] = s
-	}
-	return merge.Some(list)
+	return merge.Some(object.Each(steps, func(s string) any { return s }))
 }
 
 // Shard is a part of an input: the objects of some namespaces. The zero value is all of it.

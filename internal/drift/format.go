@@ -70,11 +70,7 @@ func writeTable(w io.Writer, r *Report, o Options) error {
 	}
 	grouped := r.grouped()
 	rows := fit(o.Width, func(n int) [][]string {
-		rows := [][]string{headsOf(grouped)}
-		for _, row := range grouped {
-			rows = append(rows, row.cells(n))
-		}
-		return rows
+		return append([][]string{headsOf(grouped)}, object.Each(grouped, func(row Row) []string { return row.cells(n) })...)
 	})
 	if o.Width > 0 && diff.LineWidth(diff.Columns(rows), gap) > o.Width {
 		return writeBlocks(w, grouped, o)
@@ -149,10 +145,7 @@ func (r Row) JSON() map[string]any {
 }
 
 func writeJSON(w io.Writer, r *Report, o Options) error {
-	rows := make([]any, len(r.Rows))
-	for i, row := range r.Rows {
-		rows[i] = row.JSON()
-	}
+	rows := append([]map[string]any{}, object.Each(r.Rows, Row.JSON)...)
 	n := map[string]any{}
 	for k, count := range r.counts() {
 		n[string(k)] = count

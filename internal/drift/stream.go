@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -41,11 +42,8 @@ func streamTable(w io.Writer, o Options) Stream { return &tableStream{Writer: w,
 func (s *tableStream) Begin(r *Report) error {
 	now := time.Now()
 	rows := fit(s.options.Width, func(n int) [][]string {
-		rows := [][]string{append([]string{"SEEN", "EVENT"}, heads...)}
-		for _, row := range r.Rows {
-			rows = append(rows, Event{found, now, row}.cells(n))
-		}
-		return rows
+		rows := object.Each(r.Rows, func(row Row) []string { return Event{found, now, row}.cells(n) })
+		return append([][]string{append([]string{"SEEN", "EVENT"}, heads...)}, rows...)
 	})
 	s.wide = diff.Columns(rows)
 	if wide := diff.Columns(append(rows, usual)); s.options.Width == 0 || diff.LineWidth(wide, gap) <= s.options.Width {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -255,10 +256,7 @@ func (w *Watcher) fine(source cluster.Watching) {
 // seek looks for orphans once.
 func (w *Watcher) seek(ctx context.Context) {
 	items, err := w.Orphans(ctx)
-	var rows []Row
-	for _, item := range items {
-		rows = append(rows, Of(item, w.Manager)...)
-	}
+	rows := slices.Concat(object.Each(items, func(item *run.Item) []Row { return Of(item, w.Manager) })...)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if errors.Is(ctx.Err(), context.Canceled) {
