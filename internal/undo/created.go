@@ -60,11 +60,10 @@ func (d *deletions) Decide(ctx context.Context, _ *run.Plan) ([]*run.Item, error
 // keep returns why an object is kept; "" if it is to be deleted.
 func (d *deletions) keep(ctx context.Context, item *run.Item, obj map[string]any) (string, error) {
 	e := d.entries[item]
-	if obj == nil {
-		return "", nil
-	}
 	o := object.Object{Value: obj}
 	switch {
+	case obj == nil:
+		return "", nil
 	case e.Written.UID != "" && e.Written.UID != o.UID():
 		return "was deleted, and another one of that name was made since", nil
 	case e.Written.UID == "" && !d.marked(e, obj):

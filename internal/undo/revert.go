@@ -222,20 +222,17 @@ func (r reverting) lastApplied(result map[string]any, changes []merge.Change) ma
 	now := merge.Opt{Value: was.Text, Set: was.Text != ""}
 	c := recorded{r.configuration(l.Before, was), r.configuration(l.After, was), now}
 	r.has[plandoc.Same(c.after, now)] = true
+	text, isText := c.before.Value.(string)
 	switch {
 	case plandoc.IsHash(l.Before.Value) && !plandoc.Same(c.before, now):
 		r.leave(Left{r.target, recordedConfiguration, "is hidden in the record: only a record of a run with --show-secrets has it", true})
 		return result
 	case plandoc.Same(c.before, now): // it is restored already
 		return result
-	case !plandoc.Same(c.after, now):
+	case !plandoc.Same(c.after, now), c.before.Set && !isText:
 		return r.merged(result, c, changes)
 	case !c.before.Set:
 		return merge.At[map[string]any](lastapplied.Without(result))
-	}
-	text, isText := c.before.Value.(string)
-	if !isText {
-		return r.merged(result, c, changes)
 	}
 	return annotated(result, text)
 }
