@@ -104,23 +104,18 @@ func Deletions(items []*Item) []*Item {
 
 // Impact returns what the run does, or has done, to the item and its pods.
 func (i *Item) Impact() impact.Impact {
-	switch i.Action() {
-	case apply.Failed:
-		if cluster.IsRefusal(i.Err) {
-			return impact.Impact{Word: impact.Refused, Fields: i.Fixed()}
-		}
+	switch a := i.Action(); {
+	case cluster.IsRefusal(i.Err):
+		return impact.Impact{Word: impact.Refused, Fields: i.Fixed()}
+	case a == apply.Failed, a == apply.Keep, a == apply.Held:
 		return impact.Impact{}
-	case apply.Delete:
+	case a == apply.Delete:
 		return impact.Impact{Word: impact.Pruned}
-	case apply.Keep, apply.Held:
-		return impact.Impact{}
-	case apply.Recreate:
+	case a == apply.Recreate:
 		return impact.Impact{Word: impact.Recreated, Fields: i.fixed}
-	}
-	if len(i.fixed) > 0 {
+	case len(i.fixed) > 0:
 		return impact.Impact{Word: impact.Refused, Fields: i.fixed, Remark: "can be set only once" + i.remedy}
-	}
-	if i.Result.Outcome == write.Unchanged || i.Facts == nil {
+	case i.Result.Outcome == write.Unchanged || i.Facts == nil:
 		return impact.Impact{}
 	}
 	return i.Facts.Impact

@@ -107,8 +107,8 @@ func (w *writer) undecoded(item *Item, err error) error {
 
 // settling reports whether this run has just written the cause of a refusal.
 func (w *writer) settling(item *Item, err error) bool {
-	var r *cluster.Refusal
-	if !errors.As(err, &r) {
+	r, ok := errors.AsType[*cluster.Refusal](err)
+	if !ok {
 		return false
 	}
 	w.mu.Lock()

@@ -123,18 +123,14 @@ func (l *lists) readBatch(ctx context.Context, b *batch) {
 // batched groups the items by kind and namespace. Secrets are never listed: a list would contain
 // values of other Secrets.
 func batched(items []*Item) (all []*batch) {
-	type kindIn struct {
-		cluster.Resource
-		namespace string
-	}
-	at := map[kindIn]*batch{}
+	at := map[cluster.Target]*batch{} // without their names
 	for _, item := range items {
-		k := kindIn{item.Target.Resource, item.Target.Namespace}
+		k := cluster.Target{Resource: item.Target.Resource, Namespace: item.Target.Namespace}
 		if redact.IsSecretKind(k.Group, k.Kind) {
 			continue
 		}
 		if at[k] == nil {
-			at[k] = &batch{Resource: k.Resource, namespace: k.namespace, wanted: map[place]*Item{}}
+			at[k] = &batch{Resource: k.Resource, namespace: k.Namespace, wanted: map[place]*Item{}}
 			all = append(all, at[k])
 		}
 		at[k].add(item)

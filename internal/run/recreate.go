@@ -101,8 +101,8 @@ func (w *writer) ignored(item *Item, out write.Result) bool {
 // kind may be recreated, the server tries that. Otherwise, or if it refuses that as well, the error
 // is why the item cannot be written.
 func (w *writer) instead(ctx context.Context, item *Item, planned apply.Planned, refusal error) (write.Result, error) {
-	var r *cluster.Refusal
-	if refusal != nil && !errors.As(refusal, &r) || planned.Applying != nil || !w.Recreate.allows(item.Target.Resource) {
+	r, ok := errors.AsType[*cluster.Refusal](refusal)
+	if refusal != nil && !ok || planned.Applying != nil || !w.Recreate.allows(item.Target.Resource) {
 		return write.Result{}, refusal
 	}
 	if planned.Final != nil { // it may have been merged again

@@ -73,11 +73,8 @@ func (p *Plan) store(item *Item) error {
 
 // consulted reports whether other objects may wait for the item: its old and new values show whether they have to.
 func (i *Item) consulted() bool {
-	switch kindOf(i.Target.Resource) {
-	case "Namespace", "apiextensions.k8s.io/CustomResourceDefinition", "admissionregistration.k8s.io/ValidatingWebhookConfiguration", "admissionregistration.k8s.io/MutatingWebhookConfiguration":
-		return true
-	}
-	return false
+	r := i.Target.Resource
+	return isNamespace(r) || isCRD(r) || r.Group == "admissionregistration.k8s.io" && strings.HasSuffix(r.Kind, "WebhookConfiguration")
 }
 
 // notable reports whether the sides are needed: for a note on values, a conflict, or an object that
