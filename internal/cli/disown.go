@@ -81,14 +81,9 @@ func (v *disownVerb) parse(args []string) (names []string, err error) {
 	case len(fields) == 0:
 		return nil, errors.New("no field is named: name those to give up behind -f FILE or TYPE/NAME, as spec.replicas or 'spec.template.spec.containers[name=web].image'")
 	}
-	for _, text := range fields {
-		path, err := merge.ParsePath(text)
-		if err != nil {
-			return nil, err
-		}
-		v.fields = append(v.fields, path)
-	}
-	return names, nil
+	all, err := askedFields(fields)
+	v.fields = each(all, func(f asked) merge.Path { return f.Path })
+	return names, err
 }
 
 // disown plans all changes before it writes any. The files are written last: a file without a field
@@ -155,14 +150,12 @@ func (v *disownVerb) writeFile(f *target.FileEdit) error {
 			return err
 		}
 	}
+	taken := "would be taken out"
 	if v.mode == dryNone {
 		if err := f.Write(); err != nil {
 			return err
 		}
-	}
-	taken := "taken out"
-	if v.mode != dryNone {
-		taken = "would be taken out"
+		taken = "taken out"
 	}
 	v.note(f.Name, strings.Join(f.Taken, ", ")+" "+taken)
 	return nil

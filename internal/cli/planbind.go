@@ -137,9 +137,7 @@ func (f *binding) check(ctx context.Context, s *session, notes *reporter) error 
 func (f *binding) missing(s *session, notes *reporter) {
 	at := map[plandoc.Identity]bool{}
 	for _, item := range s.Items {
-		id := record.Identity(item)
-		id.APIVersion = item.Target.Group
-		at[id] = true
+		at[record.Identity(item).Versionless()] = true
 	}
 	for _, id := range f.plan.Missing(func(id plandoc.Identity) bool { return at[id.Versionless()] }) {
 		id = id.Versionless()

@@ -63,12 +63,9 @@ var _ = registerFlags(flagRow{verbs: "every", name: "profile", group: "safety", 
 
 // profileNamed returns a profile, "" for none, by its name or that of its file.
 func profileNamed(ctx context.Context, name string) (profile, error) {
-	var names []string
-	for _, p := range profiles {
-		if p.name == name {
-			return p, nil
-		}
-		names = append(names, p.name)
+	names := each(profiles, func(p profile) string { return p.name })
+	if i := slices.Index(names, name); i >= 0 {
+		return profiles[i], nil
 	}
 	switch {
 	case name == "":
