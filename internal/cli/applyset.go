@@ -100,10 +100,7 @@ func (e *call) printRows(rows [][]string, value any) error {
 	}
 	w := tabwriter.NewWriter(e.Out, 0, 8, 3, ' ', 0)
 	for _, row := range rows {
-		for i, cell := range row {
-			row[i] = escape.Line(cell)
-		}
-		fmt.Fprintln(w, strings.Join(row, "\t"))
+		fmt.Fprintln(w, strings.Join(each(row, escape.Line), "\t"))
 	}
 	return w.Flush()
 }

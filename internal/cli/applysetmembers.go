@@ -140,8 +140,8 @@ Exit code 0: they agree, or --fix has made them agree; 3: they do not.`,
 
 func (v *setCall) verify(ctx context.Context) error {
 	s, err := v.open(ctx)
-	var contents *applyset.ContentsError
-	if err != nil && !errors.As(err, &contents) {
+	contents, unread := errors.AsType[*applyset.ContentsError](err)
+	if err != nil && !unread {
 		return err
 	}
 	if err := errors.Join(s.Existing(), s.Writable()); err != nil {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -57,10 +58,7 @@ type guardError struct {
 
 // guarded returns the error that a verb ends with: its own, otherwise that of a refused preview.
 func (c *call) guarded(err error) error {
-	if err != nil {
-		return err
-	}
-	return c.refused
+	return cmp.Or(err, c.refused)
 }
 
 func guardNotes(item *run.Item) []diff.Note {

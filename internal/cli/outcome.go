@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,10 +66,7 @@ func (e *env) aim(api *cluster.Cluster, targets []cluster.Target) outcome.Target
 	}
 	t.Server = api.Host()
 	if config, err := e.flags.ToRawKubeConfigLoader().RawConfig(); err == nil {
-		t.Context = config.CurrentContext
-		if e.flags.Context != nil && *e.flags.Context != "" {
-			t.Context = *e.flags.Context
-		}
+		t.Context = cmp.Or(*e.flags.Context, config.CurrentContext)
 	}
 	return t
 }

@@ -68,9 +68,7 @@ var reasons = []reason{
 	{name: "unauthorized", is: status(http.StatusUnauthorized)},
 	{name: "forbidden", is: status(http.StatusForbidden)},
 	{name: "changed-meanwhile", is: status(http.StatusConflict), wait: true, next: toRepeat},
-	{name: "server-error", is: anError(func(r *cluster.Refusal) bool {
-		return cluster.Busy(r.Code)
-	}), wait: true, next: toRepeat},
+	{name: "server-error", is: anError(func(r *cluster.Refusal) bool { return cluster.Busy(r.Code) }), wait: true, next: toRepeat},
 	{name: "connection-setup", is: anError(func(u *cluster.Unreachable) bool { return u.Setup })},
 	{name: "unreachable", is: anError[*cluster.Unreachable](), wait: true, next: toRepeat},
 	{name: "usage"},
@@ -157,10 +155,9 @@ func (c *call) vector(command string, takes func(name string) bool, more ...stri
 	out := strings.Fields(command)
 	c.cmd.Flags().Visit(func(f *pflag.Flag) {
 		replaced := slices.ContainsFunc(more, func(m string) bool { return strings.HasPrefix(m, "--"+f.Name+"=") })
-		if replaced || slices.Contains(leftOut, f.Name) || !takes(f.Name) {
-			return
+		if !replaced && !slices.Contains(leftOut, f.Name) && takes(f.Name) {
+			out = append(out, "--"+f.Name+"="+plainValue(f))
 		}
-		out = append(out, "--"+f.Name+"="+plainValue(f))
 	})
 	return append(out, more...)
 }

@@ -155,22 +155,18 @@ func (e *env) report(err error) {
 	}
 	for _, one := range leaves(err) {
 		n := diff.Note{Kind: noteError}
-		var (
-			object  *run.ObjectError
-			reached *run.NotReached
-			guarded *guardError
-		)
-		if errors.As(one, &guarded) { // an error each
+		if guarded, ok := errors.AsType[*guardError](one); ok { // an error each
 			for _, n := range guarded.found {
 				n.Kind, n.Message = noteError, n.Message+": --guard=refuse: nothing was written"
 				e.failure(n, one)
 			}
 			continue
 		}
-		if errors.As(one, &object) {
+		object, ok := errors.AsType[*run.ObjectError](one)
+		if ok {
 			n.Object = object.Target.String()
 		}
-		if errors.As(one, &reached) {
+		if reached, ok := errors.AsType[*run.NotReached](one); ok {
 			n.Object, n.Kind = reached.Target.String(), noteWaiting
 		}
 		text := errorText(e.secretValues().Blank(one.Error()))
