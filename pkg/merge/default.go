@@ -93,9 +93,7 @@ func (c Condition) unset(t *Type, v map[string]any) bool {
 // tolerates reports whether the toleration covers the taint of that key and effect
 // NoExecute (plugin/pkg/admission/defaulttolerationseconds).
 func tolerates(toleration any, taint string) bool {
-	m, _ := toleration.(map[string]any)
-	key, _ := m["key"].(string)
-	effect, _ := m["effect"].(string)
+	key, effect := At[string](toleration, "key"), At[string](toleration, "effect")
 	return (key == taint || key == "") && (effect == "NoExecute" || effect == "")
 }
 

@@ -243,15 +243,14 @@ func known(update, live *Finder, p Path) bool {
 	entry, list, name := p[:last], p[:last-1], p[last].Name
 	was, _ := live.Lookup(entry)
 	is, _ := update.Lookup(entry)
-	before, _ := was.(map[string]any)
-	after, _ := is.(map[string]any)
+	before, after := At[map[string]any](was), At[map[string]any](is)
 	t := live.typ.At(list)
 	differs := func(k Key) bool { return !sameKey(keyValue(t, k, before), keyValue(t, k, after)) }
 	if before == nil || after == nil || slices.ContainsFunc(slices.Concat(t.Unique...), differs) {
 		return false
 	}
 	all, _ := update.Lookup(list)
-	others, _ := all.([]any)
+	others := At[[]any](all)
 	return !slices.ContainsFunc(update.entries(others, t).by([]string{name})["\x00"+roughly(before[name])], func(i int) bool {
 		m, _ := others[i].(map[string]any)
 		return m[name] != nil && !shared(m, after) && Equal(m[name], before[name], nil)

@@ -105,8 +105,7 @@ func stripped(v any, paths [][]string) any {
 // asks for a removal, so local is taken as it was written. Server-side apply does not record
 // what was applied to a value that others have changed: there it counts that they have.
 func (m *merger) additions(s *cursor, o, l, v Opt) bool {
-	switch {
-	case m.triple.Applied && m.foreign(s.path()) == nil, !m.triple.Applied && !(o.Set && equalOpt(o, l, s.field)):
+	if m.triple.Applied && m.foreign(s.path()) == nil || !m.triple.Applied && !(o.Set && equalOpt(o, l, s.field)) {
 		return false
 	}
 	return s.fixed() && adds(s.field.Type, l.Value, v.Value)

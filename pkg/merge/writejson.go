@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -57,11 +58,7 @@ func (w *jsonWriter) writeValue(v any) bool {
 		}
 		w.out = append(w.out, v...)
 	case bool:
-		if v {
-			w.out = append(w.out, "true"...)
-		} else {
-			w.out = append(w.out, "false"...)
-		}
+		w.out = strconv.AppendBool(w.out, v)
 	case nil:
 		w.out = append(w.out, "null"...)
 	default:
