@@ -45,12 +45,10 @@ func (p *parser) prologue(d *Document) (started bool, err error) {
 	}
 	directives := false
 	for col == 0 && p.peek(0) == '%' {
-		if !strings.HasPrefix(p.src[p.pos:], "%YAML 1.1") {
+		if !strings.HasPrefix(p.src[p.pos:], "%YAML 1.1") || !ends(p.peek(len("%YAML 1.1"))) {
 			return false, p.fail(p.pos, "directives other than %%YAML 1.1 are not read")
 		}
-		if p.pos += len("%YAML 1.1"); !ends(p.peek(0)) {
-			return false, p.fail(p.pos, "directives other than %%YAML 1.1 are not read")
-		}
+		p.pos += len("%YAML 1.1")
 		directives = true
 		if col, err = p.next(); err != nil {
 			return false, err

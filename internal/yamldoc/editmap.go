@@ -14,15 +14,11 @@ type wanted struct{ fields, inherited map[string]any }
 // mapping edits a mapping that has entries and keeps some.
 func (ed *editor) mapping(s slot, want map[string]any, t *merge.Type, from origins) {
 	n := s.n
-	kept, inherited := ed.countOwn(n, want), map[string]any(nil)
+	inherited, ok := map[string]any(nil), true
 	if n.refs {
-		var ok bool
-		if inherited, ok = ed.inherited(n, want); !ok {
-			ed.rewrite(s, want, t, from)
-			return
-		}
+		inherited, ok = ed.inherited(n, want)
 	}
-	if kept == 0 && len(inherited) == 0 {
+	if !ok || ed.countOwn(n, want)+len(inherited) == 0 {
 		ed.rewrite(s, want, t, from)
 		return
 	}
@@ -107,7 +103,7 @@ func (ed *editor) newFields(s slot, want wanted, t *merge.Type, from origins) []
 			continue
 		}
 		at := behind
-		if len(n.entries) > 0 && n.entries[0].merge && behind < 0 || ed.mergesBehind(n, behind) {
+		if n.refs && slices.ContainsFunc(n.entries[behind+1:], func(e entry) bool { return e.merge }) {
 			at = last // a key before << would be overwritten by it
 		}
 		if was, inherits := n.value.(map[string]any)[name]; inherits && exact(was, want.fields[name]) {
@@ -127,11 +123,6 @@ func (ed *editor) countOwn(n *node, want map[string]any) int {
 		}
 	}
 	return own
-}
-
-// mergesBehind: there is a << further on.
-func (ed *editor) mergesBehind(n *node, i int) bool {
-	return n.refs && slices.ContainsFunc(n.entries[i+1:], func(e entry) bool { return e.merge })
 }
 
 // newEntry writes one new field, or entry of a list, with the comments above it in the source.
