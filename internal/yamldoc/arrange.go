@@ -32,7 +32,7 @@ func (ed *editor) insert(n *node, stay []bool, a added) {
 	if i >= 0 {
 		at := ed.src.end(&n.entries[i])
 		gap := ""
-		if ed.airy(n) {
+		if n.kind == seqNode && len(n.entries) > 1 && ed.src.emptyAbove(ed.src.head(&n.entries[1])) { // empty lines between entries
 			gap = ed.look.eol
 		}
 		ed.replace(at, at, gap+ed.look.eol+indent+a.text)
@@ -61,11 +61,6 @@ func (ed *editor) head(n *node, i int) int {
 	return head
 }
 
-// airy: the entries of a list have empty lines between them.
-func (ed *editor) airy(n *node) bool {
-	return n.kind == seqNode && len(n.entries) > 1 && ed.src.emptyAbove(ed.src.head(&n.entries[1]))
-}
-
 // remove takes an entry out with its comments and its lines. Comments below a null
 // are not its own: they state what could stand there, and stay.
 func (ed *editor) remove(n *node, i int, stay []bool) {
@@ -81,11 +76,8 @@ func (ed *editor) remove(n *node, i int, stay []bool) {
 		from = len(strings.TrimRight(string(ed.src[:from]), " "))
 	case behindDash:
 		// It starts behind the dash of the entry around it: the next one moves up.
-		for i++; i < len(stay); i++ {
-			if stay[i] {
-				to = ed.src.head(&n.entries[i])
-				break
-			}
+		if next := slices.Index(stay[i+1:], true); next >= 0 {
+			to = ed.src.head(&n.entries[i+1+next])
 		}
 	case !slices.Contains(stay[:i], true): // no line before it stays, of which the break would be taken
 		if i > 0 {

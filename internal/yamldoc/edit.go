@@ -285,10 +285,7 @@ func differing(n *node, got, want any) *node {
 // not been yet.
 func (ed *editor) enclosing(w *wrong) *node {
 	var chain []*node
-	for n := ed.doc.root; n != nil; {
-		if n.kind == scalarNode || n.kind == aliasNode {
-			break
-		}
+	for n := ed.doc.root; n != nil && n.kind != scalarNode && n.kind != aliasNode; {
 		chain = append(chain, n)
 		var below *node
 		for i := range n.entries {

@@ -182,8 +182,8 @@ func (ed *editor) rewriteBlock(s slot, want any, t *merge.Type, all origins) {
 	e, pl := s.e, s.place
 	note := ed.src.note(e)
 	extra := ""
-	if note == "" {
-		extra = ed.sourceNote(all)
+	if note == "" && ed.comments && len(all) > 1 && all[1].e != nil {
+		extra = all[1].s.note(all[1].e) // what the source has on the line
 	}
 	colon := ""
 	if e.asked && ed.src[e.mark-1] != ':' {
@@ -315,14 +315,6 @@ func (ed *editor) withAnchor(name, out string, pl place, block bool) string {
 		out = ed.look.eol + strings.Repeat(" ", pl.col+len("- ")) + strings.TrimLeft(out, " ")
 	}
 	return " &" + name + out
-}
-
-// sourceNote is the comment that the source has on the line of a changed value.
-func (ed *editor) sourceNote(all origins) string {
-	if !ed.comments || len(all) < 2 || all[1].e == nil {
-		return ""
-	}
-	return all[1].s.note(all[1].e)
 }
 
 // noteAround takes over the source's comment on a field in which something has

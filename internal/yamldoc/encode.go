@@ -205,8 +205,9 @@ func compareKeys(a, b string) int {
 		if c := cmp.Compare(class(x), class(y)); c != 0 {
 			return c
 		}
-		if class(x) == classNumber {
-			return compareNumbers(x, y)
+		if class(x) == classNumber { // of any length; of 7 and 007, 7 is first
+			m, n := strings.TrimLeft(x, "0"), strings.TrimLeft(y, "0")
+			return cmp.Or(cmp.Compare(len(m), len(n)), strings.Compare(m, n), cmp.Compare(len(x), len(y)))
 		}
 		return strings.Compare(x, y)
 	}
@@ -237,12 +238,6 @@ func class(token string) int {
 		return classLetter
 	}
 	return classSymbol
-}
-
-// compareNumbers compares runs of digits of any length; of 7 and 007, 7 is first.
-func compareNumbers(x, y string) int {
-	a, b := strings.TrimLeft(x, "0"), strings.TrimLeft(y, "0")
-	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b), cmp.Compare(len(x), len(y)))
 }
 
 // encodeText writes a string in the first style that reads back as it: a block for

@@ -9,14 +9,7 @@ import (
 // pr are the properties in front of it.
 func (p *parser) inline(parent, start int, pr *prop) (*node, error) {
 	p.begin(pr)
-	var n *node
-	var err error
-	switch c := p.peek(0); c {
-	case '|', '>':
-		n, err = p.block(parent)
-	default:
-		n, err = p.flowValue(parent, false)
-	}
+	n, err := p.flowValue(parent, false)
 	if err != nil || pr == nil {
 		return n, err
 	}
@@ -124,10 +117,13 @@ func (p *parser) tag() string {
 	return t
 }
 
-// flowValue reads one scalar, alias or flow collection.
+// flowValue reads one scalar, alias or flow collection; a block scalar only outside of one.
 func (p *parser) flowValue(parent int, flow bool) (*node, error) {
 	if !flow {
 		p.around = parent
+		if c := p.peek(0); c == '|' || c == '>' {
+			return p.block(parent)
+		}
 	}
 	switch p.peek(0) {
 	case '[', '{':

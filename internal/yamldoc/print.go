@@ -220,7 +220,7 @@ func (p *printer) entry(name string, v any, m model, pl place) {
 func (p *printer) key(name string, at origin, pl place) {
 	spelt := key(name, pl.quote, false)
 	if at.e != nil && !at.e.asked && !at.e.alias && (at.e.quote == 0 || !at.s.json()) {
-		spelt = string(at.s[keyStart(at.s, at.e):keyEnd(at.s, at.e)])
+		spelt = string(at.s[keyStart(at.s, at.e):at.s.trimmed(at.e.start, at.e.mark-1)]) // without white space and colon
 	}
 	if len(spelt) > maxKey {
 		p.WriteString("? " + spelt)
@@ -244,9 +244,6 @@ func keyStart(s text, e *entry) int {
 	}
 	return at
 }
-
-// keyEnd is behind the key, before white space and colon.
-func keyEnd(s text, e *entry) int { return s.trimmed(e.start, e.mark-1) }
 
 // lead writes the comment lines, and at most one empty line, that stand above an
 // entry in its origin.

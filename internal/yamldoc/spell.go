@@ -25,8 +25,6 @@ type word struct {
 // hold several lines (block scalars), each indented as it must be.
 func (w word) spell(v any) string {
 	switch v := v.(type) {
-	case nil:
-		return "null"
 	case bool:
 		return strconv.FormatBool(v)
 	case json.Number:
