@@ -36,11 +36,9 @@ func Infer(sides ...any) *merge.Type {
 		}
 	}
 	switch {
-	case len(objects) > 0 && len(lists) > 0:
-		return nil
-	case len(objects) > 0:
+	case len(objects) > 0 && len(lists) == 0:
 		return inferMap(objects)
-	case len(lists) > 0:
+	case len(lists) > 0 && len(objects) == 0:
 		return inferList(lists)
 	}
 	return nil
@@ -91,12 +89,9 @@ func identifies(key string, sides [][]any) bool {
 		seen := make(map[any]bool, len(list))
 		for _, e := range list {
 			v := merge.At[any](e, key)
-			switch v.(type) {
-			case string, json.Number:
-			default:
-				return false
-			}
-			if seen[v] {
+			_, isText := v.(string)
+			_, isNumber := v.(json.Number)
+			if !isText && !isNumber || seen[v] {
 				return false
 			}
 			seen[v], found = true, true

@@ -57,16 +57,10 @@ func wellTyped(t *merge.Type, v any) bool {
 		}
 		return true
 	case []any:
-		if !isList(t) {
-			return false
-		}
-		return !slices.ContainsFunc(v, func(e any) bool { return !wellTyped(t.Elem, e) })
-	}
-	if t.Kind != merge.Scalar {
-		return false
+		return isList(t) && !slices.ContainsFunc(v, func(e any) bool { return !wellTyped(t.Elem, e) })
 	}
 	want, _ := scalarAs(t, v)
-	return want == ""
+	return t.Kind == merge.Scalar && want == ""
 }
 
 func mistyped(t *merge.Type, v any, at merge.Path, out *[]Mistyped) {

@@ -111,7 +111,7 @@ type Wanted struct {
 // the value that makes it ready. Of several, the first counts.
 func (rs Rules) Waits(o Object) (skip bool, wanted Wanted) {
 	for _, r := range rs {
-		if (r.NoWait || r.Ready.Path != nil) && r.holds(o) {
+		if r.waits() && r.holds(o) {
 			return r.NoWait, r.Ready
 		}
 	}
