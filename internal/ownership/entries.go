@@ -85,8 +85,7 @@ func withSet(e map[string]any, s *fieldpath.Set) (map[string]any, error) {
 // where there are none.
 func ClientSide(live map[string]any) (names []string) {
 	for _, e := range list(live) {
-		fields, _ := e["fieldsV1"].(map[string]any)
-		if s, err := setOf(fields); err == nil && merge.At[string](e, "operation") == "Update" && s.Has(annotationPath) && !slices.Contains(names, merge.At[string](e, "manager")) {
+		if s, err := entrySet(e); err == nil && merge.At[string](e, "operation") == "Update" && s.Has(annotationPath) && !slices.Contains(names, merge.At[string](e, "manager")) {
 			names = append(names, merge.At[string](e, "manager"))
 		}
 	}

@@ -69,19 +69,16 @@ func (r *Rewrite) without(match func(e map[string]any) bool, into *fieldpath.Set
 // put sets the entries to rest and, where the set is not empty, adds another one with it,
 // in live's version.
 func (r *Rewrite) put(rest []map[string]any, s *fieldpath.Set, entry map[string]any) error {
-	if s.Empty() {
-		r.changed = r.changed || len(rest) != len(r.entries)
-		r.entries = rest
-		return nil
+	if !s.Empty() {
+		entry["apiVersion"] = r.version
+		entry, err := withSet(entry, s)
+		if err != nil {
+			return err
+		}
+		rest = append(rest, entry)
 	}
-	entry["apiVersion"] = r.version
-	entry, err := withSet(entry, s)
-	if err != nil {
-		return err
-	}
-	after := append(rest, entry)
-	r.changed = r.changed || !sameEntries(r.entries, after)
-	r.entries = after
+	r.changed = r.changed || !sameEntries(r.entries, rest)
+	r.entries = rest
 	return nil
 }
 
@@ -109,14 +106,13 @@ func (r *Rewrite) Drop() error {
 			return err
 		}
 		if s.Has(annotationPath) {
+			r.changed = true
 			if s = s.Difference(fieldpath.NewSet(annotationPath)); s.Empty() {
-				r.changed = true
 				continue
 			}
 			if e, err = withSet(e, s); err != nil {
 				return err
 			}
-			r.changed = true
 		}
 		out = append(out, e)
 	}

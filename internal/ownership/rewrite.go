@@ -77,33 +77,26 @@ func (r *Rewrite) Keep() error {
 // Alone reports whether the applier holds the value at the path, or parts of it, and no
 // other manager does. The server then removes it once it is no longer applied.
 func (r *Rewrite) Alone(p merge.Path) bool {
-	mine := false
-	for _, e := range r.entries {
-		switch holds, _ := descend(merge.At[map[string]any](e, "fieldsV1"), p); {
-		case holds && !isApplier(e, r.Manager):
-			return false
-		case holds:
-			mine = true
-		}
-	}
-	return mine
+	return r.holds(p, func(mine, held, _ bool) bool { return mine && held }) && !r.holds(p, func(mine, held, _ bool) bool { return !mine && held })
 }
 
 // Others reports whether a manager besides the applier holds the value at the path, parts of it, or the list
 // around it as one value.
 func (r *Rewrite) Others(p merge.Path) bool {
-	return slices.ContainsFunc(r.entries, func(e map[string]any) bool {
-		held, around := descend(merge.At[map[string]any](e, "fieldsV1"), p)
-		return (held || around) && !isApplier(e, r.Manager)
-	})
+	return r.holds(p, func(mine, held, around bool) bool { return !mine && (held || around) })
 }
 
 // Entire reports whether the applier holds a list around the path as one value, and nothing in it: its type was
 // that when it was applied.
 func (r *Rewrite) Entire(p merge.Path) bool {
+	return r.holds(p, func(mine, _, around bool) bool { return mine && around })
+}
+
+// holds reports whether it is so for an entry: mine is the applier's, for held and around see descend.
+func (r *Rewrite) holds(p merge.Path, is func(mine, held, around bool) bool) bool {
 	return slices.ContainsFunc(r.entries, func(e map[string]any) bool {
-		_, around := descend(merge.At[map[string]any](e, "fieldsV1"), p)
-		return around && isApplier(e, r.Manager)
+		held, around := descend(merge.At[map[string]any](e, "fieldsV1"), p)
+		return is(isApplier(e, r.Manager), held, around)
 	})
 }
 
