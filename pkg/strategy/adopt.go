@@ -92,7 +92,10 @@ func extras(in Input, result any) []merge.Removal {
 	}
 	out := in.added(merge.Diff(result, t.Local, in.Schema), foreign)
 	out = append(out, in.foreignFields(result, out, foreign)...)
-	out = slices.DeleteFunc(out, func(r merge.Removal) bool { return in.givenToLive(r.Path) })
+	out = slices.DeleteFunc(out, func(r merge.Removal) bool {
+		rule, ok := merge.RuleAt(in.Policy.Rules, r.Path)
+		return ok && rule.Choice == merge.TakeLive
+	})
 	merge.SortByPath(out, func(r merge.Removal) merge.Path { return r.Path })
 	return out
 }
@@ -157,12 +160,6 @@ func addedBy(o merge.Owners, p merge.Path, foreign func(merge.Owner) bool) *merg
 	return nil
 }
 
-// givenToLive reports whether a rule gives the value, or a value around it, to live.
-func (in Input) givenToLive(p merge.Path) bool {
-	r, ok := merge.RuleAt(in.Policy.Rules, p)
-	return ok && r.Choice == merge.TakeLive
-}
-
 // set is one search for fields that were set.
 type set struct {
 	Input
@@ -194,7 +191,9 @@ func (s *set) look(typ *merge.Type, base merge.Path, changes []merge.Change) {
 		case t != nil && t.Kind == merge.Object && !t.Atomic && s.around[p.String()]:
 			s.look(t, p, merge.Diff(c.Old.Value, map[string]any{}, t))
 		default:
-			s.add(p, c.Old.Value)
+			if now, ok := s.result.Lookup(p); ok && now != nil { // otherwise it is removed: another variant displaces it
+				s.found = append(s.found, merge.Removal{Path: p, Value: c.Old.Value, Cause: merge.CauseLive})
+			}
 		}
 	}
 }
@@ -213,14 +212,6 @@ func isKey(p merge.Path) bool {
 
 func hasEntries(t *merge.Type) bool {
 	return t != nil && !t.Atomic && (t.Kind == merge.Map || t.Kind == merge.Keyed || t.Kind == merge.Set)
-}
-
-// add reports a value that stays.
-func (s *set) add(p merge.Path, v any) {
-	if now, ok := s.result.Lookup(p); !ok || now == nil {
-		return // it is removed: another variant displaces it
-	}
-	s.found = append(s.found, merge.Removal{Path: p, Value: v, Cause: merge.CauseLive})
 }
 
 // defaulted lists the fields that local sets to null, that may be null, and that have a

@@ -64,13 +64,8 @@ func isServers(p merge.Path) bool {
 
 // serverMade reports whether the server itself creates the entry with the object.
 func serverMade(in Input, r merge.Removal) bool {
-	return made(in.Schema, r.Path) || in.live.Refilled(r.Path)
-}
-
-// made reports whether a path of the type leads there.
-func made(t *merge.Type, p merge.Path) bool {
-	return t != nil && slices.ContainsFunc(t.Made, func(names []string) bool {
-		return slices.EqualFunc(p, names, func(s merge.Step, name string) bool { return s.Kind == merge.FieldStep && s.Name == name })
+	return in.live.Refilled(r.Path) || in.Schema != nil && slices.ContainsFunc(in.Schema.Made, func(names []string) bool {
+		return slices.EqualFunc(r.Path, names, func(s merge.Step, name string) bool { return s.Kind == merge.FieldStep && s.Name == name })
 	})
 }
 
