@@ -89,10 +89,7 @@ func (d *Documents) define(ctx context.Context, group, version, kind string) (*m
 }
 
 func (d *Documents) entry(key string) *document {
-	kept, ok := d.docs.Load(key)
-	if !ok {
-		kept, _ = d.docs.LoadOrStore(key, new(document))
-	}
+	kept, _ := d.docs.LoadOrStore(key, new(document))
 	return kept.(*document)
 }
 

@@ -149,8 +149,7 @@ func (vs *Values) AddFields(v any, fields Fields) {
 // not KEY=VALUE is a value as a whole.
 func (vs *Values) addGenerators(v any) {
 	for _, g := range merge.At[[]any](v) {
-		for _, l := range merge.At[[]any](g, "literals") {
-			text, _ := l.(string)
+		for _, text := range merge.AllAt[string](g, "literals") {
 			if _, value, ok := strings.Cut(text, "="); ok {
 				text = strings.Trim(value, `"'`)
 			}

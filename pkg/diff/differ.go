@@ -153,10 +153,7 @@ func onlyIn(list, other []any) (out []any) {
 
 // literally is one text for all values that are merge.Identical.
 func literally(v any) string {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return ""
-	}
+	text, _ := json.Marshal(v) // "" for what is not JSON
 	return string(text)
 }
 

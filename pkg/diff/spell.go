@@ -23,7 +23,7 @@ func short(v any, n int) string {
 		if len(s) > 4*n {
 			s = s[:4*n] // more than is shown; a cut character shows as an escape, and is cut off too
 		}
-		text := quoted(s)
+		text := strconv.Quote(s) // what is invisible, or looks like a space, is escaped
 		if utf8.RuneCountInString(text) > n {
 			return cut(text, n-1) + `"`
 		}
@@ -40,9 +40,6 @@ func compact(v any) string {
 	}
 	return escape.Line(strings.TrimSuffix(string(text), "\n"))
 }
-
-// quoted returns a text in quotes; characters that are invisible, or look like a space, are escaped.
-func quoted(s string) string { return strconv.Quote(s) }
 
 // cut shortens a text to n characters, the last of which then marks the cut.
 func cut(s string, n int) string {
@@ -61,7 +58,7 @@ func cut(s string, n int) string {
 // fits reports whether the value is printed whole in n characters.
 func fits(o merge.Opt, n int) bool {
 	if s, ok := o.Value.(string); ok {
-		return len(s) <= 4*n && utf8.RuneCountInString(quoted(s)) <= n
+		return len(s) <= 4*n && utf8.RuneCountInString(strconv.Quote(s)) <= n
 	}
 	return !o.Set || utf8.RuneCountInString(compact(o.Value)) <= n
 }
@@ -118,7 +115,7 @@ func common(a, b string) int {
 
 // escapedText returns a text as it is printed between quotes.
 func escapedText(s string) string {
-	q := quoted(s)
+	q := strconv.Quote(s)
 	return q[1 : len(q)-1]
 }
 

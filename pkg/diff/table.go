@@ -26,8 +26,7 @@ func table(e Explanation, o ExplainOptions) string {
 	b.WriteString(Paint(escape.Line(e.Object), Bold, o.Color) + "\n")
 	if len(e.Fields) > 0 {
 		b.WriteString(strings.Join(line(rows[0], widths), "\n") + "\n")
-	}
-	if len(e.Fields) == 0 {
+	} else {
 		b.WriteString("  no field changes\n")
 	}
 	for i, r := range e.Fields {
