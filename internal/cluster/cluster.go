@@ -98,7 +98,7 @@ func New(flags Getter, warnings rest.WarningHandlerWithContext) (*Cluster, error
 		host:        config.Host,
 		identity:    identity(config),
 		timeout:     config.Timeout,
-		Fingerprint: fingerprint(config),
+		Fingerprint: "sha256:" + hex.EncodeToString(serverHash(config, func(*rest.Config) [][]byte { return nil })),
 		discovery:   discovery.ToCachedDiscoveryInterfaceWithContext(found),
 		lanes:       way,
 		polls:       make(chan struct{}, mostPolls),
@@ -162,10 +162,6 @@ func (c *Cluster) UID(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("%s: %w", system, err)
 	}
 	return merge.At[string](merge.At[map[string]any](obj, "metadata"), "uid"), nil
-}
-
-func fingerprint(config *rest.Config) string {
-	return "sha256:" + hex.EncodeToString(serverHash(config, func(*rest.Config) [][]byte { return nil }))
 }
 
 // serverHash returns a hash of what a configuration says of its server, and of more of it.

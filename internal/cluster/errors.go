@@ -71,12 +71,6 @@ func ownershipConflict(causes []metav1.StatusCause) bool {
 	return slices.ContainsFunc(causes, func(c metav1.StatusCause) bool { return c.Type == metav1.CauseTypeFieldManagerConflict })
 }
 
-// owned returns one line with the fields and managers of a conflict of a server-side apply.
-func owned(causes []metav1.StatusCause) string {
-	parts := object.Each(causes, func(c metav1.StatusCause) string { return strings.TrimPrefix(c.Field, ".") + ": " + c.Message })
-	return shorten(strings.Join(parts, "; "), maxText)
-}
-
 // IsAlreadyExists reports whether the object to be created exists.
 func IsAlreadyExists(err error) bool { return refusal(err).Reason == metav1.StatusReasonAlreadyExists }
 
@@ -187,17 +181,22 @@ func (r *Refusal) messageOf(s metav1.Status) string {
 		return "the server does not serve this kind"
 	case r.Code == http.StatusUnprocessableEntity && len(r.Causes) > 0:
 		return invalid(r.Causes, secret, asItIs)
-	case r.Code == http.StatusBadRequest && strings.Contains(unexpected(s), "HTTP request to an HTTPS server"):
+	case r.Code == http.StatusBadRequest && strings.Contains(unexpected(r.Causes), "HTTP request to an HTTPS server"):
 		return "the server speaks TLS, and was asked without: write https:// in place of http:// into its address in the kubeconfig, or into --server"
 	case r.Code == http.StatusForbidden:
 		return forbidden(s.Message)
 	case ownershipConflict(r.Causes):
-		return owned(r.Causes)
+		parts := object.Each(r.Causes, func(c metav1.StatusCause) string { return strings.TrimPrefix(c.Field, ".") + ": " + c.Message })
+		return shorten(strings.Join(parts, "; "), maxText)
 	case r.Fields != nil:
 		return shorten(strings.Join(r.Fields, ", "), maxText) + ": the server knows no such field: fix its name, or take it out of the file; without --server-side, --validate=ignore has the server drop it"
 	}
 	if r.Verb == "get" && r.Code == http.StatusNotFound && (r.Target.Kind == "Namespace" || !strings.HasPrefix(s.Message, "namespaces ")) {
-		return shorten(s.Message, maxText) + ": check the name" + hintNamespace(r.Target)
+		where := ""
+		if r.Target.Namespace != "" {
+			where = ", and the namespace (now " + r.Target.Namespace + "; -n or the file chooses another)"
+		}
+		return shorten(s.Message, maxText) + ": check the name" + where
 	}
 	return shorten(s.Message, maxText) + way(r.Code, s.Message)
 }
@@ -221,20 +220,9 @@ func undeclared(message string) (fields []string) {
 	return fields
 }
 
-// hintNamespace suggests where else an object may be.
-func hintNamespace(t Target) string {
-	if t.Namespace == "" {
-		return ""
-	}
-	return ", and the namespace (now " + t.Namespace + "; -n or the file chooses another)"
-}
-
 // unexpected returns the text for a response that is not from an API server.
-func unexpected(s metav1.Status) string {
-	if s.Details == nil {
-		return ""
-	}
-	for _, c := range s.Details.Causes {
+func unexpected(causes []metav1.StatusCause) string {
+	for _, c := range causes {
 		if c.Type == metav1.CauseTypeUnexpectedServerResponse {
 			return c.Message
 		}
@@ -251,20 +239,18 @@ func forbidden(message string) string {
 		lacks = strings.Join(strings.Fields(lacks), " ")
 		return shorten(held+"not currently held: "+lacks, maxText) + ": have them granted to you first, or have it written by somebody who holds them"
 	}
-	if strings.Contains(message, `User "system:anonymous" `) {
-		return short + ": the server does not know your credentials: log in again, or choose a user with --user or --context"
-	}
 	switch {
+	case strings.Contains(message, `User "system:anonymous" `):
+		return short + ": the server does not know your credentials: log in again, or choose a user with --user or --context"
 	case strings.Contains(message, "exceeded quota"):
 		return short + ": have the quota raised, or delete what is not needed"
 	case strings.Contains(message, noPriority):
 		return short + ": correct spec.priorityClassName (kubectl get priorityclasses lists what there is), or leave it out"
 	case strings.Contains(message, "because it is being terminated"):
 		return short + ": wait until it is deleted, and create it again, or use another"
+	case strings.Contains(message, " cannot ") && strings.Contains(message, " path "):
+		return short + ": ask an administrator of the cluster for this permission, which the cluster role system:discovery has"
 	case strings.Contains(message, " cannot "):
-		if strings.Contains(message, " path ") {
-			return short + ": ask an administrator of the cluster for this permission, which the cluster role system:discovery has"
-		}
 		return short + ": ask an administrator of the cluster for this permission"
 	}
 	return short

@@ -215,11 +215,8 @@ func silent(groups []*metav1.APIGroup, lists []*metav1.APIResourceList, err erro
 var errUnanswered = errors.New("is registered, and what serves it does not answer")
 
 // deletable returns the resources of lists, by group and kind, each in its preferred version.
-func deletable(lists []*metav1.APIResourceList) ([]Resource, error) {
-	var (
-		all  []Resource
-		seen = map[schema.GroupKind]bool{}
-	)
+func deletable(lists []*metav1.APIResourceList) (all []Resource, err error) {
+	seen := map[schema.GroupKind]bool{}
 	for _, list := range discovery.FilteredBy(discovery.SupportsAllVerbs{Verbs: []string{"list", "delete"}}, lists) {
 		gv, err := schema.ParseGroupVersion(list.GroupVersion)
 		if err != nil {

@@ -174,11 +174,7 @@ func (c *Cluster) answer(ctx context.Context, t Target, verb string, req *rest.R
 	if err := result.Error(); err != nil { // the error of Raw lacks the server's message
 		return nil, c.refused(err, t, verb, pause)
 	}
-	data, err := result.Raw()
-	if err != nil {
-		return nil, c.explain(err, t, verb)
-	}
-	return data, nil
+	return result.Raw()
 }
 
 // Propagation states what happens to the dependents of an object that is deleted.
