@@ -36,11 +36,9 @@ func Decode(data []byte) ([]Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	var (
-		docs []Document
-		errs []error
-		r    yamldoc.Reader
-	)
+	var docs []Document
+	var errs []error
+	var r yamldoc.Reader
 	for _, c := range chunks {
 		got, err := c.documents(&r)
 		docs, errs = append(docs, got...), append(errs, err)

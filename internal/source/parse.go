@@ -316,14 +316,8 @@ func lineOf(o object.Object, p merge.Path) int {
 	if Special(o.Origin.File) != "" { // a pipe can be read only once
 		return 0
 	}
-	data, err := ReadFile(o.Origin.File)
-	if err != nil {
-		return 0
-	}
-	chunks, err := split(data)
-	if err != nil {
-		return 0
-	}
+	data, _ := ReadFile(o.Origin.File)
+	chunks, _ := split(data) // none of what cannot be read
 	for _, c := range chunks {
 		if c.nth != o.Origin.Document {
 			continue

@@ -80,27 +80,18 @@ func (s *Saved) Find(o object.Object) (*object.Object, error) {
 // At is Find by identity. nil if there is none; it is an error if the identity has no namespace and
 // there are several.
 func (s *Saved) At(id object.Identity) (*object.Object, error) {
-	if found, ok := s.byID[id]; ok {
-		return &found, nil
-	}
-	if id.Namespace != "" {
-		id.Namespace = ""
-		if found, ok := s.byID[id]; ok {
-			return &found, nil
+	found, ok := s.byID[id]
+	if !ok {
+		namespaces := slices.Sorted(slices.Values(s.byName[id])) // none for an identity that has one
+		if len(namespaces) > 1 {
+			return nil, fmt.Errorf("is saved in several namespaces (%v): name one with -n", namespaces)
 		}
-		return nil, nil
+		id.Namespace = strings.Join(namespaces, "") // the only one, or none
+		if found, ok = s.byID[id]; !ok {
+			return nil, nil
+		}
 	}
-	namespaces := slices.Clone(s.byName[id])
-	switch len(namespaces) {
-	case 0:
-		return nil, nil
-	case 1:
-		id.Namespace = namespaces[0]
-		found := s.byID[id]
-		return &found, nil
-	}
-	slices.Sort(namespaces)
-	return nil, fmt.Errorf("is saved in several namespaces (%v): name one with -n", namespaces)
+	return &found, nil
 }
 
 // maxRelease is the maximum size of an unpacked release, which has the whole chart besides the manifest.

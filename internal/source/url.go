@@ -22,18 +22,11 @@ func isURL(file string) bool {
 
 // get reads a URL, with at most three attempts.
 func (in Inputs) get(ctx context.Context, address string) ([]byte, error) {
-	var err error
 	limit, ctx, cancel := in.limited(ctx, 1)
 	defer cancel()
-	for range 3 {
-		var data []byte
-		var again bool
-		if data, again, err = in.getOnce(ctx, address); err == nil {
-			return data, nil
-		}
-		if !again {
-			break
-		}
+	data, again, err := in.getOnce(ctx, address)
+	for tries := 1; again && tries < 3; tries++ {
+		data, again, err = in.getOnce(ctx, address)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return nil, fmt.Errorf("its server has not answered whole within %s: try again, or give it longer with --request-timeout", limit)
@@ -45,7 +38,7 @@ func (in Inputs) get(ctx context.Context, address string) ([]byte, error) {
 		}
 		err = fmt.Errorf("%w: %s", bare.Err, way)
 	}
-	return nil, err
+	return data, err
 }
 
 // RequestTimeout is the default timeout of one request, to a URL or an API server. It is twice an
