@@ -31,25 +31,19 @@ func (c Changed) Diff(h Hiding) (string, error) {
 	if c.Text != nil {
 		d.To = "b/" + c.Name
 	}
-	if c.lines && !h.ShowSecrets {
+	switch {
+	case c.lines && !h.ShowSecrets:
 		return fmt.Sprintf("--- %s\n+++ %s\n(not YAML, so that what is secret in it is not known: --show-secrets shows its lines)\n", escape.Text(d.From), escape.Text(d.To)), nil
-	}
-	if c.lines {
-		return c.linesDiff(d), nil
+	case c.lines && (c.File.binary() || (&File{raw: c.Text}).binary()):
+		return fmt.Sprintf("Binary files %s and %s differ\n", escape.Text(d.From), escape.Text(d.To)), nil
+	case c.lines:
+		return unified(d), nil
 	}
 	text, err := Diff(d, h)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", c.Name, err)
 	}
 	return text, nil
-}
-
-// linesDiff is the unified diff of a file that is not YAML.
-func (c Changed) linesDiff(d Texts) string {
-	if c.File.binary() || (&File{raw: c.Text}).binary() {
-		return fmt.Sprintf("Binary files %s and %s differ\n", escape.Text(d.From), escape.Text(d.To))
-	}
-	return unified(d)
 }
 
 // Texts are two forms of a YAML file, and what a diff calls them.

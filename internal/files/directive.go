@@ -21,9 +21,6 @@ func directive(v any) merge.Path {
 // noDirectives is an error that names every document of a set with a directive in it,
 // by file and line.
 func (s *Set) noDirectives(why string) error {
-	if s == nil {
-		return nil
-	}
 	var errs []error
 	for _, f := range s.Files {
 		for _, d := range f.YAML.Documents() {

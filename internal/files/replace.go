@@ -1,6 +1,7 @@
 package files
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -36,11 +37,8 @@ func replaceAll(all []*Edited, last func(*writer) error) error {
 		if e.Old == nil {
 			changed[i].File = nil
 		}
-		if folder := filepath.Dir(at.Path); i == 0 {
-			top = folder
-		} else {
-			top = common(top, folder)
-		}
+		folder := filepath.Dir(at.Path)
+		top = common(cmp.Or(top, folder), folder)
 	}
 	for i, c := range changed {
 		below, err := filepath.Rel(top, c.Name)

@@ -170,24 +170,18 @@ func (w *weave) otherwise(merged string, raw texts) bool {
 		return false
 	}
 	triple := merge.Triple{Local: w.u.docValue(), Original: w.o.docValue(), Live: w.d.docValue()}
-	unnamed := func() *merge.Type { return w.typeOf(false, w.u, w.d, w.o, triple) }
-	for _, by := range []struct {
-		triple merge.Triple
-		t      func() *merge.Type
-		alone  bool
-	}{{triple: triple, alone: true}, {triple: triple, t: unnamed}, {triple: followKeys(triple), alone: true}} {
+	is := func(triple merge.Triple, t *merge.Type, alone bool) bool {
 		other := *w
-		if by.t != nil {
-			other.t = by.t()
-		}
-		other.merge(by.triple, by.alone)
+		other.t = t
+		other.merge(triple, alone)
 		other.plan = textsByLine(other.plan)
-		if other.reads(merged, raw) {
-			*w = other
-			return true
+		if !other.reads(merged, raw) {
+			return false
 		}
+		*w = other
+		return true
 	}
-	return false
+	return is(triple, w.t, true) || is(triple, w.typeOf(false, w.u, w.d, w.o, triple), false) || is(followKeys(triple), w.t, true)
 }
 
 // with is a value with another one at a path, or with none there.

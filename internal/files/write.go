@@ -54,7 +54,7 @@ func replace(dest *Set, changed []Changed, last func(*writer) error) (err error)
 	}()
 	for i, c := range changed {
 		if err := w.stage(names[i], c); err != nil {
-			return err
+			return w.fail(names[i], err)
 		}
 	}
 	return last(&w)
@@ -90,7 +90,7 @@ var errLeadsOut = errors.New("is a link, or behind one, that leads out of the fo
 type writer struct {
 	root   *os.Root
 	folder string
-	steps  []step
+	steps  []*step
 	dirs   []string // made on the way
 }
 
@@ -103,12 +103,9 @@ type step struct {
 }
 
 func (w *writer) fail(name string, err error) error {
-	var p *fs.PathError
-	var l *os.LinkError
-	switch {
-	case errors.As(err, &p):
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		err = p.Err
-	case errors.As(err, &l):
+	} else if l, ok := errors.AsType[*os.LinkError](err); ok {
 		err = l.Err
 	}
 	if err.Error() == "path escapes from parent" { // os.Root exports no error for it
@@ -119,49 +116,47 @@ func (w *writer) fail(name string, err error) error {
 
 // stage writes the new content beside the file, and backs the old one up.
 func (w *writer) stage(name string, c Changed) error {
-	s := step{name: name}
+	s := &step{name: name}
 	tag := rand.Text()[:8]
 	hidden := func(what string) string { return path.Join(path.Dir(name), "."+path.Base(name)+"."+what+tag) }
 	mode := cmp.Or(c.mode, 0o644)
 	if c.File != nil {
 		mode = c.File.Mode
 		if err := readOnly(mode); err != nil {
-			return w.fail(name, err)
+			return err
 		}
 		now, err := w.root.ReadFile(name)
 		if err != nil {
-			return w.fail(name, err)
+			return err
 		}
 		if !bytes.Equal(now, c.File.readText()) {
-			return w.fail(name, errors.New("has changed since it was read; merge again"))
+			return errors.New("has changed since it was read; merge again")
 		}
 		s.backup = hidden("old")
 	} else if _, err := w.root.Lstat(name); !errors.Is(err, fs.ErrNotExist) { // another file, on a case-insensitive file system
-		return w.fail(name, errors.Join(err, errors.New("exists already, and was not read: remove it, or merge again")))
+		return errors.Join(err, errors.New("exists already, and was not read: remove it, or merge again"))
 	}
 	if c.Text != nil {
 		if err := w.mkdir(path.Dir(name)); err != nil {
-			return w.fail(name, err)
+			return err
 		}
 		s.temp = hidden("new")
 	}
 	w.steps = append(w.steps, s)
 	if s.backup != "" {
 		if err := w.backUp(s); err != nil {
-			return w.fail(name, err)
+			return err
 		}
 	}
 	if s.temp != "" {
-		if err := w.write(s.temp, c.Text, mode); err != nil {
-			return w.fail(name, err)
-		}
+		return w.write(s.temp, c.Text, mode)
 	}
 	return nil
 }
 
 // backUp gives the old file a second name, or copies it where hard links are not
 // supported.
-func (w *writer) backUp(s step) error {
+func (w *writer) backUp(s *step) error {
 	if w.root.Link(s.name, s.backup) == nil {
 		return nil
 	}
@@ -213,8 +208,7 @@ func (w *writer) put(name, from string) error {
 
 // commit renames everything into its place.
 func (w *writer) commit() error {
-	for i := range w.steps {
-		s := &w.steps[i]
+	for _, s := range w.steps {
 		if err := w.put(s.name, s.temp); err != nil {
 			return w.fail(s.name, err)
 		}
@@ -227,8 +221,7 @@ func (w *writer) commit() error {
 // undo restores what commit has replaced.
 func (w *writer) undo() error {
 	var errs []error
-	for i := range w.steps {
-		s := &w.steps[i]
+	for _, s := range w.steps {
 		if !s.done {
 			continue
 		}
