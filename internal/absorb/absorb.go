@@ -39,6 +39,7 @@ type Value struct {
 	whole any       // with it
 	file  string    // that takes it; "": the object's
 	why   string    // the reason that no file of a kustomization has taken it for yet
+	along bool      // what the server would fill in differently beside another chosen value
 }
 
 // Object is an object of a file, with its differences.
@@ -48,6 +49,8 @@ type Object struct {
 
 	typ  *merge.Type
 	live map[string]any // for the order of new entries, and for empty values
+
+	unrecorded bool // what was applied was read from managedFields
 
 	// compare compares another form of the object with live; nil for a new one.
 	compare func(context.Context, object.Object) ([]drift.Row, error)
@@ -69,7 +72,7 @@ func (c Choice) Take(ctx context.Context, p *run.Plan, item *run.Item) (*Object,
 	if err != nil {
 		return nil, err
 	}
-	o := &Object{Object: whole, typ: item.Planned.Type, live: item.Planned.Live}
+	o := &Object{Object: whole, typ: item.Planned.Type, live: item.Planned.Live, unrecorded: item.Planned.FromOwners}
 	o.compare = func(ctx context.Context, with object.Object) ([]drift.Row, error) {
 		item.Object = with
 		p.Replan(ctx, item)
@@ -96,6 +99,11 @@ func (c Choice) Take(ctx context.Context, p *run.Plan, item *run.Item) (*Object,
 			v.Reason = ""
 		}
 	}
+	for _, v := range o.Chosen() {
+		if former := o.former(v); former != nil && len(c.Fields) == 0 {
+			v.Reason = fmt.Sprintf("takes the place of %s, which is left: %s", former.Path, former.Reason)
+		}
+	}
 	for again := len(o.Chosen()) > 0; again; {
 		want, err := o.with(whole.Value, o.Chosen())
 		if err != nil {
@@ -108,6 +116,21 @@ func (c Choice) Take(ctx context.Context, p *run.Plan, item *run.Item) (*Object,
 		again = (c.depend(o, rows) || o.refuse(rows) || o.unfilled(whole.Value, want)) && len(o.Chosen()) > 0
 	}
 	return o, nil
+}
+
+// former returns the entry that is left in the file and that a new one has become by another key; nil for none.
+func (o *Object) former(v *Value) *Value {
+	n := len(v.Path) - 1
+	for _, old := range o.Values {
+		if v.Drift != drift.Added || old.Drift != drift.Removed || old.Reason == "" || len(old.Path) != len(v.Path) || !v.Path[:n].Leads(old.Path) {
+			continue
+		}
+		was, _ := merge.Lookup(o.Value, old.Path, o.typ)
+		if t := o.typ.At(v.Path[:n]); t != nil && t.Kind == merge.Keyed && merge.Rekeyed(t, was, v.whole) {
+			return old
+		}
+	}
+	return nil
 }
 
 // depend judges the values that were left anew which the rows, of the object with the chosen values, show in another
@@ -152,7 +175,7 @@ func (o *Object) unfilled(was, want map[string]any) (any bool) {
 		known := slices.ContainsFunc(o.Values, func(v *Value) bool { return v.Path.Leads(p) || p.Leads(v.Path) })
 		if there && !known && merge.Equal(is, old, o.typ.At(p)) {
 			row := drift.Row{Object: o.Values[0].Row.Object, Drift: drift.Added, Path: p, Live: merge.Some(is)}
-			o.Values, any = append(o.Values, &Value{Row: row, of: o, live: row.Live, whole: is}), true
+			o.Values, any = append(o.Values, &Value{Row: row, of: o, live: row.Live, whole: is, along: true}), true
 		}
 	}
 	return any
@@ -203,7 +226,7 @@ func (o *Object) beside(row drift.Row) bool {
 		return v.Stated != nil && v.Path[:len(v.Path)-1].Leads(row.Path)
 	})
 	if is {
-		o.Values = append(o.Values, &Value{Row: row, of: o, live: row.Live, whole: row.Live.Value})
+		o.Values = append(o.Values, &Value{Row: row, of: o, live: row.Live, whole: row.Live.Value, along: true})
 	}
 	return is
 }
@@ -218,10 +241,12 @@ func (c Choice) left(row drift.Row, o *Object) string {
 		return "in a Secret: --secrets takes it"
 	case len(c.Fields) > 0 && !named:
 		return "not named"
-	case c.Managers != nil && row.Owner != nil && slices.Contains(c.Managers, row.Owner.Manager), c.Managers == nil && named:
+	case c.Managers != nil && row.Owner != nil && c.of(*row.Owner), c.Managers == nil && named:
 		return ""
 	case row.Order != nil:
 		return "only the order differs: name the list to take it"
+	case row.Moved == 0 && o.unrecorded && row.Drift == drift.Removed:
+		return "not in live, and server-side apply does not record whether it was removed there: name it"
 	case row.Moved == 0:
 		return "changed only in the file since it was applied"
 	case c.Managers != nil: // another one's
@@ -236,10 +261,18 @@ func (c Choice) left(row drift.Row, o *Object) string {
 	case row.Owner != nil && c.byHand(*row.Owner):
 		return ""
 	}
-	if row.Owner == nil {
+	switch {
+	case row.Owner == nil && row.Drift == drift.Removed:
+		return "removed by a manager that is not recorded: name it"
+	case row.Owner == nil:
 		return "set by a manager that is not recorded"
 	}
 	return "set by " + diff.OwnerName(row.Owner)
+}
+
+// of reports whether an owner is one of the managers, which may be named with a subresource, as reports have it.
+func (c Choice) of(o merge.Owner) bool {
+	return slices.Contains(c.Managers, o.Manager) || slices.Contains(c.Managers, diff.OwnerName(&o))
 }
 
 // byHand reports whether values of a manager were set by a command of kubectl's. What others have
@@ -269,6 +302,9 @@ func (c Choice) removed(live map[string]any) string {
 	}
 	return ""
 }
+
+// Unplaced reports whether the value was chosen, and no file can take it.
+func (v *Value) Unplaced() bool { return strings.HasPrefix(v.Reason, "with") }
 
 // Place is the field of a value, as messages name it.
 func (v *Value) Place() string {
@@ -310,14 +346,14 @@ func Summary(objects []*Object, files int, written, named bool) string {
 		}
 		for _, v := range o.Values {
 			reason := v.Reason
-			if strings.HasPrefix(reason, "with") { // with all places
+			if v.Unplaced() { // with all places
 				reason, _, _ = strings.Cut(reason, ": ")
 			}
 			why[reason]++
 		}
 		left += len(o.Values) - len(o.Chosen())
 	}
-	text := diff.Count(len(objects), "object", "objects") + " compared: live has nothing that the file does not have"
+	text := diff.Count(len(objects), "object", "objects") + " compared: no drift"
 	switch taken := why[""]; {
 	case taken > 0:
 		verb, hint := "written", ""

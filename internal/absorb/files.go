@@ -62,7 +62,7 @@ func (c Choice) Edits(ctx context.Context, in source.Inputs, objects []*Object) 
 func (o *Object) leave(s files.Stated, anchor string) (any bool) {
 	for _, v := range o.Chosen() {
 		if slices.Contains(s.Doc.Anchors(slices.Concat(s.At, o.at(s.Value, v))), anchor) {
-			v.Reason = fmt.Sprintf("written with the anchor &%s, which others use with another value: edit it by hand", anchor)
+			v.Reason = fmt.Sprintf("with the anchor &%s, which others use with another value: edit it by hand", anchor)
 			any = true
 		}
 	}

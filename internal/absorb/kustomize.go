@@ -18,16 +18,15 @@ import (
 
 // kustomization writes values into the files that it is built of. Where a value comes from is not
 // guessed: a text is edited in memory, all is built again, and it is the source if what is built
-// differs in chosen values alone, and nothing that others build of it does.
+// differs in chosen values alone, and no other kustomization has the text.
 type kustomization struct {
 	*source.Sources
 	named  string // the folder, as the user has named it
 	others []*source.Sources
-	built  map[*source.Sources][]byte // what is built of others, of the files as they are
-	files  map[string]*files.Edited   // by their names in Sources
-	texts  map[string][]byte          // of those, as they are edited
-	now    []object.Object            // what is built of these
-	states map[int]*Object            // objects that differ from live, by their document in now
+	files  map[string]*files.Edited // by their names in Sources
+	texts  map[string][]byte        // of those, as they are edited
+	now    []object.Object          // what is built of these
+	states map[int]*Object          // objects that differ from live, by their document in now
 }
 
 // inKustomization computes the texts of the files that a kustomization is built of. A value that has no place
@@ -77,7 +76,7 @@ func (k *kustomization) open() error {
 	}
 	k.Sources = source.SourcesOf(at)
 	repository, others := k.Others()
-	k.others, k.built, k.files, k.texts = others, map[*source.Sources][]byte{}, map[string]*files.Edited{}, map[string][]byte{}
+	k.others, k.files, k.texts = others, map[string]*files.Edited{}, map[string][]byte{}
 	for _, s := range k.Files {
 		if rel, err := filepath.Rel(repository, s.Name); err != nil || !filepath.IsLocal(rel) {
 			k.Distant = append(k.Distant, k.name(s.Name)+", which is in no folder of "+k.name(repository))
@@ -133,7 +132,11 @@ func (k *kustomization) put(ctx context.Context, v *Value) string {
 	if len(tried) == 0 {
 		tried = append([]string{"none of its files sets it alone"}, k.Distant...)
 	}
-	return "without a place in " + k.named + ": " + strings.Join(slices.Compact(tried), "; ") + ": write a patch of it into the overlay that is to have it, and absorb with -k of that"
+	way := ": write a patch of it into the overlay that is to have it, and absorb with -k of that"
+	if v.Path[0].Name != "spec" { // kustomize sets labels, annotations, and what it generates, after patches
+		way = ": edit it by hand"
+	}
+	return "without a place in " + k.named + ": " + strings.Join(slices.Compact(tried), "; ") + way
 }
 
 // prove builds all with a place's text, and finds the values that are set then. It returns the reason if
@@ -162,7 +165,7 @@ func (k *kustomization) prove(ctx context.Context, p *place, v *Value) (why stri
 	case !slices.Contains(p.sets, v):
 		return ""
 	case why == "":
-		return k.used(p.file, texts)
+		return k.used(p.file)
 	}
 	return why
 }
@@ -195,29 +198,22 @@ func (o *Object) sets(ctx context.Context, was, now object.Object) (sets []*Valu
 		return sets, "cannot be merged then"
 	}
 	for _, row := range rows {
-		if !slices.ContainsFunc(o.Values, func(v *Value) bool { return !has(v) && (v.Path.Leads(row.Path) || row.Path.Leads(v.Path)) }) {
+		if !slices.ContainsFunc(o.Values, func(v *Value) bool {
+			return !has(v) && !v.along && (v.Path.Leads(row.Path) || row.Order == nil && row.Path.Leads(v.Path))
+		}) {
 			return sets, "would make a difference in " + row.Path.String()
 		}
 	}
 	return sets, ""
 }
 
-// used returns the reason why a file must not be edited: another kustomization builds something else
-// of it then.
-func (k *kustomization) used(file string, texts map[string][]byte) string {
+// used returns the reason why a file must not be edited: other kustomizations build something of it, too, even
+// if they override the value today.
+func (k *kustomization) used(file string) string {
 	var by []string
 	for _, other := range k.others {
-		switch name := k.name(other.Folder); {
-		case !other.Has(file):
-		case len(other.Distant) > 0:
-			by = append(by, name+", which has "+other.Distant[0])
-		default:
-			if k.built[other] == nil {
-				k.built[other], _ = source.Build(other.Folder, nil)
-			}
-			if now, err := source.Build(other.Folder, texts); err != nil || !bytes.Equal(k.built[other], now) {
-				by = append(by, name)
-			}
+		if other.Has(file) {
+			by = append(by, k.name(other.Folder))
 		}
 	}
 	if by == nil {

@@ -99,6 +99,9 @@ func (s *seeker) forms(text []byte, as int) (all []place) {
 		return nil
 	}
 	for _, doc := range f.Documents() {
+		if len(doc.Reread) > 0 { // kustomize reads the key n as a text
+			continue
+		}
 		edit := yamldoc.Edit{Type: s.typeOf(doc.Value(), as), Aliases: true}
 		yamldoc.Visit(doc.Value(), func(v any, at []string, with func(any) any) {
 			form := func(part any, p place) {

@@ -24,7 +24,7 @@ func (p Planned) Recreation() (map[string]any, error) {
 	}
 	local, _ := lastapplied.Strip(lastapplied.Without(p.Value), p.HasStatus)
 	local = lastapplied.WithoutNullAnnotations(lastapplied.FoldStringData(local))
-	stated := merge.Three(merge.Triple{Local: local, Live: p.configured()}, p.Type, merge.Policies[0], false).Result
+	stated := merge.Three(merge.Triple{Local: local, Live: configured(p.Live, p.Type)}, p.Type, merge.Policies[0], false).Result
 	final := lastapplied.Without(p.Final)
 	changes := slices.DeleteFunc(merge.Diff(stated, final, p.Type), func(c merge.Change) bool {
 		return c.Op == merge.OpSet && !c.Old.Set // no side has stated it
@@ -81,15 +81,15 @@ func (r *remade) kept(v any, at merge.Path, typ *merge.Type) (any, bool) {
 
 // Former returns the body that creates the live object again as it was configured, after it
 // has been deleted. It holds what any manager but the control plane has set, by
-// managedFields, and the last-applied annotation that it had. Where managedFields name no
-// manager, it holds all but status.
+// managedFields, what was applied last, even if the server allocates it where it is not stated, and
+// the last-applied annotation that it had. Where managedFields name no manager, it holds all but status.
 func (p Planned) Former() map[string]any {
 	if ownership.Of(p.Live) == nil {
 		return p.carried(p.Live, p.Live)
 	}
 	meta, _ := p.Live["metadata"].(map[string]any)
 	identity := map[string]any{"apiVersion": p.Live["apiVersion"], "kind": p.Live["kind"], "metadata": map[string]any{"name": meta["name"], "namespace": meta["namespace"]}}
-	body := merge.Three(merge.Triple{Local: identity, Live: p.configured()}, p.Type, merge.Policies[0], false).Result
+	body := merge.Three(merge.Triple{Local: identity, Live: configured(ownership.WithApplied(p.Live, p.Type), p.Type)}, p.Type, merge.Policies[0], false).Result
 	return p.carried(body, p.Live)
 }
 
@@ -107,10 +107,10 @@ func (p Planned) carried(body any, from map[string]any) map[string]any {
 
 // configured returns what any manager but the control plane has set in live, without what
 // was filled in; nil if managedFields name no manager.
-func (p Planned) configured() any {
-	if ownership.Of(p.Live) == nil {
+func configured(live map[string]any, typ *merge.Type) any {
+	if ownership.Of(live) == nil {
 		return nil
 	}
 	users := func(manager string) bool { return !schema.ControlPlane(manager) && manager != merge.Unrecorded }
-	return ownership.Original(p.Live, ownership.Holders{Has: func(manager, _ string) bool { return users(manager) }, Scaled: users}, p.Type)
+	return ownership.Original(live, ownership.Holders{Has: func(manager, _ string) bool { return users(manager) }, Scaled: users}, typ)
 }

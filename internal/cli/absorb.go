@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -198,7 +199,7 @@ func (a *absorbing) take(ctx context.Context) error {
 		}
 	}
 	notes.unused(r.Planner)
-	managers := &ownership.Managers{Names: a.fromManagers}
+	managers := &ownership.Managers{Names: each(a.fromManagers, func(name string) string { manager, _, _ := strings.Cut(name, "/"); return manager })}
 	for _, item := range s.Items {
 		managers.Look(item.Planned.Live)
 	}
@@ -268,6 +269,9 @@ func (a *absorbing) print(files []*filemerge.Edited) error {
 	}
 	var all string
 	for _, f := range files {
+		if a.output == "patch" && !filepath.IsLocal(f.Name) {
+			return fmt.Errorf("%s: -o patch: is not below this folder, where git apply writes: run it in a folder that has all the files, and name them from there", f.Name)
+		}
 		text, whole := f.Diff(filemerge.Hiding{Rules: a.rules})
 		if !whole && a.output == "patch" {
 			return fmt.Errorf("%s: -o patch: a patch would print a value of a Secret, or control characters: write the file with -w", f.Name)
@@ -289,7 +293,7 @@ func (a *absorbing) report(files int) {
 	named := klog.V(1).Enabled() || a.json
 	for _, o := range a.objects {
 		for _, value := range o.Values {
-			if value.Reason != "" && (named || value.Reason != "not named" && len(a.asked)+len(a.names) > 0) {
+			if value.Reason != "" && (named || value.Unplaced() || value.Reason != "not named" && len(a.asked)+len(a.names) > 0) {
 				a.note(value.Row.Object.String(), value.Place()+": left: "+value.Reason)
 			}
 		}

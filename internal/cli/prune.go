@@ -75,7 +75,7 @@ func (c *call) openSet(ctx context.Context, r request) error {
 	}
 	set.Note = r.note
 	r.Planner.Set = &apply.Membership{ID: set.Parent.ID(), Name: set.Target.String()}
-	r.Pruner = &prune.Pruner{Set: set, Allowed: allowed, Propagation: propagations[c.cascade], Whole: r.Needs != run.Outcomes, Limit: c.concurrency}
+	r.Pruner = &prune.Pruner{Set: set, Allowed: allowed, Propagation: propagations[c.cascade], Whole: r.Needs != run.Outcomes, Kept: c.newFile != "", Limit: c.concurrency}
 	if c.prune {
 		return set.Writable()
 	}

@@ -184,7 +184,15 @@ func (c *comparison) change(ch merge.Change) {
 		c.add(ch.Path, ch.New, ch.Old)
 		return
 	}
-	wanted, live := common(ch.NewOrder, ch.OldOrder), common(ch.OldOrder, ch.NewOrder)
+	steps := slices.Clone(ch.NewOrder)
+	for _, e := range c.edited { // in both orders it has live's key
+		if n := len(e.stated) - 1; ch.Path.String() == e.stated[:n].String() {
+			if i := slices.IndexFunc(steps, func(s merge.Step) bool { return s.String() == e.stated[n].String() }); i >= 0 {
+				steps[i] = e.live[n]
+			}
+		}
+	}
+	wanted, live := common(steps, ch.OldOrder), common(ch.OldOrder, steps)
 	if !slices.Equal(wanted, live) { // otherwise entries only moved because others are missing
 		c.rows = append(c.rows, Row{Object: c.Object, Drift: Changed, Path: ch.Path, Order: ch.OldOrder, Wanted: order(wanted), Live: order(live)}) // who has set it is not recorded
 	}
@@ -226,6 +234,11 @@ func (c *comparison) row(p merge.Path, wanted, live merge.Opt) {
 	for _, d := range c.settled {
 		if d.Path.Leads(p) {
 			r.Moved = d.Kind
+			below, t := p[len(d.Path):], c.typ.At(d.Path)
+			was, had := merge.Lookup(d.Original.Value, below, t)
+			if is, stated := merge.Lookup(d.Local.Value, below, t); d.Kind == merge.Both && had && stated && merge.Equal(was, is, c.typ.At(p)) {
+				r.Moved = merge.Drift // only another part of the value has changed in the file
+			}
 		}
 	}
 	for _, e := range c.edited {

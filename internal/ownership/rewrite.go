@@ -51,6 +51,17 @@ func WithEntries(obj map[string]any, entries []any) map[string]any {
 	return merge.With(obj, entries, "metadata", "managedFields")
 }
 
+// WithApplied returns the object with an entry more, as if server-side apply had set what the last-applied annotation
+// has: such an entry holds allocated values, too. The object is the same if it has no annotation.
+func WithApplied(obj map[string]any, typ *merge.Type) map[string]any {
+	applied, _ := lastapplied.Read(obj).Value.(map[string]any)
+	if applied == nil {
+		return obj
+	}
+	entry := map[string]any{"manager": "last-applied", "operation": "Apply", "fieldsV1": Fields(applied, typ)}
+	return WithEntries(obj, append(slices.Clone(merge.At[[]any](obj, "metadata", "managedFields")), entry))
+}
+
 // Keep gives the last-applied annotation to a separate manager, as kubectl does, unless
 // that has it already. The error is that of an entry that cannot be written.
 //

@@ -26,6 +26,7 @@ type Pruner struct {
 	Propagation cluster.Propagation
 	Disband     bool // the whole set is deleted, its parent last
 	Whole       bool // objects to be deleted are read whole, to be shown
+	Kept        bool // with Whole, those that are kept, too
 	Limit       int  // concurrent requests
 
 	decider applyset.Run
@@ -125,6 +126,9 @@ func (p *Pruner) list(ctx context.Context) (Members, error) {
 	if err == nil {
 		err = p.believe(ctx, where, &found)
 	}
+	if len(found.All) > 0 && !p.Parent.Exists() {
+		p.Note(p.Target.String(), fmt.Sprintf("is not there, and %s is a member: members of kinds that the input lacks are not looked for: kubectl merge applyset verify %s --fix finds them", found.All[0].Target, p.Target))
+	}
 	made, _ := p.decider.Merged()
 	for _, gk := range found.Gone {
 		if !slices.Contains(made, gk) { // otherwise its definition may be in the input, too
@@ -140,7 +144,7 @@ func (p *Pruner) read(ctx context.Context, items []*run.Item) error {
 	parallel.Each(ctx, parallel.Steps{N: len(items), Limit: p.Limit}, func(i int) {
 		item := items[i]
 		item.Planned.Live = item.Target.Identity().Value
-		if !p.Whole || item.Surplus.Keep {
+		if !p.Whole || item.Surplus.Keep && !p.Kept {
 			return
 		}
 		obj, err := p.API.Get(ctx, item.Target)

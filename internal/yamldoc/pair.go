@@ -12,7 +12,7 @@ import (
 // pairs finds for each entry of a list the one in old that it comes from, -1 if it
 // is new: by the keys of a keyed list, else by its value. Where entries have changed,
 // those between two equal ones are paired in order: of a keyed list those that can be
-// one entry with another key.
+// one entry with another key, and then those of them that have been moved, too.
 func pairs(old, list []any, t *merge.Type) []int {
 	out := make([]int, len(list))
 	if slices.EqualFunc(old, list, same) {
@@ -41,7 +41,30 @@ func pairs(old, list []any, t *merge.Type) []int {
 		}
 	}
 	pairGaps(old, list, out, taken, may)
+	if by == t {
+		pairMoved(old, list, out, taken, may)
+	}
 	return out
+}
+
+// pairMoved pairs what is left anywhere in the list.
+func pairMoved(old, list []any, out []int, taken []bool, may func(any, any) bool) {
+	var free, at, found []int
+	var left []any
+	for j := range old {
+		if !taken[j] {
+			free = append(free, j)
+		}
+	}
+	for i, j := range out {
+		if j < 0 {
+			at, left, found = append(at, i), append(left, list[i]), append(found, -1)
+		}
+	}
+	pairRun(old, left, found, free, may)
+	for n, i := range at {
+		out[i] = found[n]
+	}
 }
 
 // pairGaps pairs what is left between entries that have found each other.

@@ -161,14 +161,14 @@ func (e *editing) became(i int, v any) likeness {
 }
 
 // Rekeyed reports whether an entry of a keyed list can be another one, was, with a key changed: they share a value
-// that has to be unique in the list (Type.Unique), or all that was states, except for one of several keys.
-func Rekeyed(t *Type, was, is any) bool { return likenessOf(t, was, is) > unlike }
+// that has to be unique in the list (Type.Unique), or all that was states, except for one key.
+func Rekeyed(t *Type, was, is any) bool { return sharesUnique(t, was, is) || allButOneKey(t, was, is) }
 
 func likenessOf(t *Type, was, is any) likeness {
 	switch {
 	case sharesUnique(t, was, is):
 		return certainly
-	case allButOneKey(t, was, is):
+	case len(t.Keys) > 1 && allButOneKey(t, was, is):
 		return almost
 	}
 	return unlike
@@ -200,12 +200,12 @@ func (t *Type) sameIn(row []Key, a, b map[string]any) bool {
 	return some
 }
 
-// allButOneKey reports whether b has all that a states, except for one of several keys.
+// allButOneKey reports whether b has all that a states, except for one key.
 // They must also share more than what is implied.
 func allButOneKey(t *Type, a, b any) bool {
 	am, isA := a.(map[string]any)
 	bm, isB := b.(map[string]any)
-	if !isA || !isB || len(t.Keys) < 2 {
+	if !isA || !isB {
 		return false
 	}
 	other, common := 0, false
