@@ -62,6 +62,8 @@ func (p *Planner) UnknownFields(s Subject, t *merge.Type, paths ...merge.Path) s
 	for i, path := range paths {
 		names[i] = fmt.Sprintf("unknown field %q", path)
 		switch near := schema.Suggest(t, path); {
+		case strings.HasPrefix(path[len(path)-1].Name, "+ "):
+			names[i] += " (begins as a line of a diff: take the + out)"
 		case strings.HasSuffix(near, "."+path[len(path)-1].Name):
 			names[i] += fmt.Sprintf(" (did you mean %s? check the indentation)", near)
 		case near != "":

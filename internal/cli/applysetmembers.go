@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/complete"
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
 	"github.com/kubectl-merge/kubectl-merge/internal/prune"
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 )
 
 var adoptRow = verb{
@@ -102,7 +103,7 @@ func (v *setCall) adoptees(ctx context.Context, s, other *prune.Set) ([]prune.Me
 		}
 		found, others, err := s.Applied(ctx, l)
 		if others > 0 {
-			s.Note(s.Target.String(), fmt.Sprintf("%d more objects have these labels, and were applied by nobody, or are owned by others: they are left out", others))
+			s.Note(s.Target.String(), diff.Count(others, "more object has", "more objects have")+" these labels, and nobody has applied it, or another object owns it: name those that are to be members, as TYPE/NAME")
 		}
 		return found, err
 	case other == nil:

@@ -118,7 +118,7 @@ func (c *call) run(ctx context.Context) error {
 		err = cmp.Or(err, unexpected(c))
 	}
 	if err = cmp.Or(err, c.check()); err != nil {
-		return mark("usage", err)
+		return mark("usage", errors.Join(err, c.emptied(c.inputs.Files...)))
 	}
 	if err = c.permitted(); err != nil {
 		return err

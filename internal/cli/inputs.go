@@ -76,6 +76,8 @@ func (c *call) noInput() error {
 			way = "-f " + args[0]
 		} else if ways[last] != "TYPE/NAME" {
 			way = "-f FILE " + strings.Join(args, " ")
+		} else if len(args) > 1 && !strings.ContainsAny(args[0]+args[1], "./[") { // deployment web
+			way = "-f FILE or " + args[0] + "/" + args[1]
 		}
 		text += fmt.Sprintf(", and %q is none of them: write %s", args[0], way)
 	}

@@ -165,8 +165,9 @@ func (c *call) vector(command string, takes func(name string) bool, more ...stri
 // shared reports whether all verbs take a flag.
 func (c *call) shared(name string) bool { return c.cmd.Root().PersistentFlags().Lookup(name) != nil }
 
+// isAmong reports whether rows have a flag that is not refused.
 func isAmong(rows []*flagRow, name string) bool {
-	return slices.ContainsFunc(rows, func(f *flagRow) bool { return f.name == name })
+	return slices.ContainsFunc(rows, func(f *flagRow) bool { return f.name == name && f.advice == "" })
 }
 
 // reading returns the vector of a verb over the objects of this call; nil for calls that do not merge them.

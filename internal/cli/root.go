@@ -158,7 +158,7 @@ func unknownVerb(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	if suggest.Name(args[0], []string{"apply"}) != "" {
+	if suggest.Name(args[0], []string{"apply", "merge"}) != "" {
 		return fmt.Errorf("leave out %q, since %s applies by itself; did you mean `%s -f FILE`?", args[0], cmd.CommandPath(), cmd.CommandPath())
 	}
 	text, meant := unknown(cmd, args[0])
@@ -208,7 +208,7 @@ func unknown(cmd *cobra.Command, name string) (text string, meant bool) {
 var kubectls = []string{"annotate", "create", "delete", "describe", "edit", "get", "label", "logs", "patch", "replace", "rollout", "scale", "set"}
 
 // elsewhere maps what other tools call a verb to its name.
-var elsewhere = map[string]string{"rollback": "undo", "revert": "undo", "ls": "list", "get": "list", "plan": "diff", "preview": "diff", "last-applied": "view-last-applied", "status": "drift", "show": "view"}
+var elsewhere = map[string]string{"rollback": "undo", "revert": "undo", "ls": "list", "get": "list", "plan": "diff", "preview": "diff", "last-applied": "view-last-applied", "status": "drift", "show": "view", "remove": "disband", "rm": "disband"}
 
 // addHelp adds cobra's command help. For an unknown command, cobra prints the root's help, and
 // succeeds: here that is an error.

@@ -48,6 +48,9 @@ func (in Inputs) build(ctx context.Context) ([]byte, error) {
 	}
 	if strings.HasPrefix(err.Error(), noKustomization) {
 		way = "; manifests without one are given with -f"
+		if names, _ := filepath.Glob(filepath.Join(in.Kustomize, "[Kk]ustomi?ation.y*ml")); len(names) > 0 {
+			way = ": rename " + filepath.Base(names[0])
+		}
 	}
 	in.Values.Quoted()
 	g := &generators{values: in.Values, addresses: &redact.Values{}, seen: map[string]bool{}}
@@ -90,7 +93,8 @@ var spelled = sync.OnceValue(func() []spelling {
 		{regexp.MustCompile(`^var '\{(\S+) (\w+)\..*\}' cannot be mapped to a field in the set of known resources$`), "vars: $1: no resource is the $2 that it names: correct its objref, or add the resource"},
 		{regexp.MustCompile(`(?s)^accumulation err='accumulating resources from '(.*?)': evalsymlink .*`), "transformers, generators or validators: $1: there is no such file: add it, or take the entry out"},
 		{regexp.MustCompile(`^(invalid Kustomization: )json: cannot unmarshal \w+ into Go struct field \w+\.(\S+) of type types\.\w+$`), "$1$2: must be a mapping, or a list of mappings: write its fields, as in name: web"},
-		{regexp.MustCompile(`^(invalid Kustomization: )json: cannot unmarshal (\w+) into Go struct field \w+\.(\S+) of type ([^\s\[]+)$`), "$1$3: is a $2, where the type is $4: a string that looks like one is quoted"},
+		{regexp.MustCompile(`^(invalid Kustomization: )json: cannot unmarshal (\w+) into Go struct field \w+\.(\S+) of type string$`), `$1$3: is a $2, where the type is string: write it in quotes`},
+		{regexp.MustCompile(`^(invalid Kustomization: )json: cannot unmarshal (\w+) into Go struct field \w+\.(\S+) of type ([^\s\[]+)$`), "$1$3: is a $2, where the type is $4: correct it"},
 		{regexp.MustCompile(`^(invalid Kustomization: )json: cannot unmarshal \w+ into Go struct field \w+\.(\S+) of type \[\]\S+$`), `$1$2: must be a list: begin each entry with "-"`},
 		{regexp.MustCompile(`(?s)^decoding .*: (invalid character .*|json: .*)$`), "patchesJson6902: a patch is not a list of operations in JSON: $1"},
 		{regexp.MustCompile(`(?s)^evalsymlink failure on '.*\n.*`), "patchesStrategicMerge: an entry is neither a file nor YAML: correct it, or write it as one of patches"},

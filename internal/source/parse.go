@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -101,13 +102,21 @@ func (p *parser) list(c chunk) bool {
 	return true
 }
 
+// asTable returns the way out where a document is the table that kubectl get prints.
+func asTable(v any) string {
+	if text, _ := v.(string); strings.HasPrefix(text, "NAME ") || strings.HasPrefix(text, "NAMESPACE ") {
+		return ", which kubectl get prints with -o yaml"
+	}
+	return ""
+}
+
 // document adds the objects of one document: its object, or the items of a list.
 func (p *parser) document(d Document) {
 	at := object.Origin{File: p.file, Document: d.Nth, Line: d.Line, Many: d.Many}
 	p.reread = append(p.reread, d.Reread...)
 	m, ok := d.Value.(map[string]any)
 	if !ok {
-		p.errs = append(p.errs, fmt.Errorf("%s: is %s, not an object: an object begins with apiVersion and kind", at, object.Describe(d.Value)))
+		p.errs = append(p.errs, fmt.Errorf("%s: is %s, not an object: an object begins with apiVersion and kind%s", at, object.Describe(d.Value), asTable(d.Value)))
 		return
 	}
 	o := object.Object{Value: m, Origin: at}
@@ -133,6 +142,8 @@ func (p *parser) document(d Document) {
 				bad.What += "; values of a Helm chart are given to its templates (helm template CHART -f FILE)"
 			} else if m["spec"] != nil {
 				bad.What = "is not set, nor are kind and metadata.name; a part of an object is merged into its file: kubectl merge files PART FILE -w"
+			} else {
+				bad.What += ": leave it out, or write both"
 			}
 		}
 		p.errs = append(p.errs, onItsLine(err))
@@ -286,6 +297,9 @@ func At(o object.Object, fields ...merge.Path) string {
 	slices.Sort(lines)
 	switch lines = slices.Compact(lines); len(lines) {
 	case 0:
+		if info, err := os.Stat(o.Origin.File); err == nil && info.IsDir() {
+			return "kustomization " + o.Origin.String()
+		}
 		return o.Origin.String()
 	case 1:
 		return fmt.Sprintf("%s: line %d", o.Origin.File, lines[0])

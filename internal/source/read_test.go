@@ -211,7 +211,7 @@ func TestChain(t *testing.T) {
 		"twice":       "resources: a.yaml: has a ConfigMap a, as another entry has: take one of them out",
 		"round":       "resources: ../round: the kustomizations build each other: take the entry out",
 		"literal":     "literals of a generator: an entry is not written as KEY=VALUE: correct it",
-		"typed":       "kustomization.yaml: namespace: is a number, where the type is string: a string that looks like one is quoted",
+		"typed":       "kustomization.yaml: namespace: is a number, where the type is string: write it in quotes",
 		"sourceless":  "replacements: no resource is a Pod x, which is a source: correct the name, or add the resource",
 		"nofield":     "replacements: the source ConfigMap a has no data.x: correct its fieldPath, or add the field",
 		"notarget":    "replacements: a target has no spec.x.y: correct its fieldPaths, or give it options: {create: true}",

@@ -76,13 +76,16 @@ type sent struct {
 // lacking returns why a value is required that the file does not have, and what to do; "" for other causes.
 func (s sent) lacking(c metav1.StatusCause) string {
 	at, ok := s.path(c.Field)
-	if _, had := merge.Lookup(s.Live, at, s.Type); c.Type != metav1.CauseTypeFieldValueRequired || !ok {
-		return ""
-	} else if had {
+	_, had := merge.Lookup(s.Live, at, s.Type)
+	_, stated := merge.Lookup(s.Value, at, s.Type)
+	switch required := c.Type == metav1.CauseTypeFieldValueRequired; {
+	case !ok:
+	case required && had:
 		return ": live has it, and the file lacks it: put it back"
-	}
-	if s.Value["kind"] == "Service" && servicePort.MatchString(c.Field) {
+	case required && s.Value["kind"] == "Service" && servicePort.MatchString(c.Field):
 		return ": there are several ports, so that each needs one"
+	case !had && !stated && strings.HasPrefix(c.Message, "Invalid value: 0:"):
+		return ": the file does not set it"
 	}
 	return ""
 }

@@ -134,14 +134,17 @@ func (r Rule) owned(p merge.Path) bool {
 		return false
 	}
 	owners := r.triple.Owners.At(p)
-	if len(owners) == 0 || slices.ContainsFunc(owners, func(o merge.Owner) bool {
-		return !glob(r.Manager, o.Manager) && !glob(r.Manager, o.Manager+"/"+o.Subresource)
-	}) {
+	if len(owners) == 0 || slices.ContainsFunc(owners, func(o merge.Owner) bool { return !r.by(o) }) {
 		return false
 	}
 	local, _ := merge.Lookup(r.triple.Local, p, nil)
 	live, _ := merge.Lookup(r.triple.Live, p, nil)
 	return !adds(local, live)
+}
+
+// by reports whether an owner is the manager of the rule.
+func (r Rule) by(o merge.Owner) bool {
+	return glob(r.Manager, o.Manager) || glob(r.Manager, o.Manager+"/"+o.Subresource)
 }
 
 // adds reports whether a map, or one in it, has a key that live's does not have.

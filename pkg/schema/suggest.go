@@ -103,15 +103,16 @@ func Nearest(t *merge.Type, p merge.Path, objects ...any) merge.Path {
 	return out
 }
 
-// belowSpec returns the path of a field that was named without the spec in which an object has it; nil if
-// p, which is wrong from step i on, is not of such a field.
+// belowSpec returns the path of a field that was named without what it is below: spec, or a template's spec; nil
+// if p, which is wrong from step i on, is not of such a field.
 func belowSpec(t *merge.Type, p merge.Path, i int, objects []any) merge.Path {
-	spec := merge.Named("spec")
-	if i > 0 || p[0].Kind != merge.FieldStep || p[0].Name == spec.Name {
-		return nil
-	}
-	for _, o := range objects {
-		if below := append(merge.Path{spec}, p...); leads(t, o, below) {
+	spec, template := merge.Named("spec"), merge.Named("template")
+	for _, left := range []merge.Path{{spec}, {template, spec}, {spec, template, spec}} {
+		below, around := slices.Concat(p[:i], left, p[i:]), i+len(left)
+		if slices.ContainsFunc(objects, func(o any) bool {
+			_, has := merge.Lookup(o, below[:around], t)
+			return has && leads(t, o, below)
+		}) {
 			return below
 		}
 	}
