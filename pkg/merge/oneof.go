@@ -104,32 +104,24 @@ func unchanged(t *Type, g OneOf, o, l map[string]any) bool {
 // displaced lists the fields of the group that live has and that local's variant
 // excludes, in the group's order.
 func displaced(t *Type, g OneOf, x objects) (out []string) {
-	l, v := x.l, x.v
-	if !others(g, l, v) {
-		return nil
+	lacks := func(name string) bool { return x.v[name] != nil && x.l[name] == nil }
+	if !slices.ContainsFunc(g.Fields, lacks) && !lacks(g.Discriminator) {
+		return nil // mostly so: the rest is skipped
 	}
-	keep, decided := chosen(t, g, x.o, l)
+	keep, decided := chosen(t, g, x.o, x.l)
 	if !decided {
 		return nil
 	}
 	for _, name := range g.Fields {
-		if v[name] != nil && l[name] == nil && !keep[name] {
+		if lacks(name) && !keep[name] {
 			out = append(out, name)
 		}
 	}
-	if d := g.Discriminator; d != "" && len(keep) > 0 && l[d] == nil && v[d] != nil {
-		if text, ok := v[d].(string); ok && !keep[g.Selects[text]] {
-			out = append(out, d)
-		}
+	d := g.Discriminator
+	if text, ok := x.v[d].(string); ok && d != "" && lacks(d) && len(keep) > 0 && !keep[g.Selects[text]] {
+		out = append(out, d)
 	}
 	return out
-}
-
-// others reports whether live has a field of the group that local does not state. Mostly it
-// has none, and the rest is skipped.
-func others(g OneOf, l, v map[string]any) bool {
-	lacks := func(name string) bool { return v[name] != nil && l[name] == nil }
-	return slices.ContainsFunc(g.Fields, lacks) || g.Discriminator != "" && lacks(g.Discriminator)
 }
 
 // chosen returns the variant that local asks for: the one that its discriminator selects,
@@ -218,17 +210,16 @@ type members struct {
 // Unlike kubectl: server-side apply joins both, which no server stores.
 func (m *merger) exclusive(s *cursor, o, l, v []any) members {
 	t, out := s.field.Type, members{stays: map[int]Opt{}}
-	in := func(list []any, e any) bool { return slices.Contains(list, e) }
-	at := slices.IndexFunc(l, func(e any) bool { return t.excludes(e) })
+	at := slices.IndexFunc(l, t.excludes)
 	if at < 0 {
 		return out
 	}
 	for j, e := range v {
-		if !t.excludes(e) || in(l, e) || in(o, e) {
+		if !t.excludes(e) || slices.Contains(l, e) || slices.Contains(o, e) {
 			continue
 		}
 		d := Disagreement{Kind: Both, Live: Some(e), By: s.path().Child(StepOf(t, l[at], 0))}
-		if in(o, l[at]) {
+		if slices.Contains(o, l[at]) {
 			d.Kind = Drift
 		}
 		c := m.below(s, hop{list: t, entry: e})

@@ -57,18 +57,13 @@ func (p *pairing) reordered(at Path, t *Type, local []any) Reordering {
 func (p *pairing) inLocalOrder(merged, stays []Opt) []place {
 	localOf := p.localOf()
 	order := make([]place, 0, len(merged)+len(stays))
-	var follow map[int][]int // live-only entries behind an entry of local; -1: at the front
+	follow := map[int][]int{} // live-only entries behind an entry of local; -1: at the front
 	anchor := -1
 	for j := range p.v.ids {
 		switch {
-		case localOf[j] >= 0:
-			if merged[localOf[j]].Set {
-				anchor = localOf[j]
-			}
-		case stays[j].Set:
-			if follow == nil {
-				follow = map[int][]int{}
-			}
+		case localOf[j] >= 0 && merged[localOf[j]].Set:
+			anchor = localOf[j]
+		case stays[j].Set: // never one that local has
 			follow[anchor] = append(follow[anchor], j)
 		}
 	}
