@@ -56,7 +56,7 @@ func (m *merger) completes() bool {
 // localWins returns the result of a merge in which local always wins: what the server would
 // be asked to store, before it fills anything in.
 func (m *merger) localWins(at cursor, o, l, v Opt) Opt {
-	plain := &merger{triple: m.triple, typ: m.typ, blanked: m.blanked, policy: Policies[0], local: true}
+	plain := &merger{triple: m.triple, typ: m.typ, policy: Policies[0], local: true}
 	result, _ := plain.mergeValue(&at, o, l, v)
 	return result
 }

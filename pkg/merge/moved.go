@@ -4,7 +4,7 @@ import "slices"
 
 // unknown reports whether a blanked original has the value's place, but not the value.
 func (m *merger) unknown(s *cursor, o Opt) bool {
-	if !m.blanked || !o.Set {
+	if !m.triple.Blanked || !o.Set {
 		return false
 	}
 	t := s.field.Type
@@ -44,7 +44,7 @@ func (m *merger) owner(p Path, is func(Owner) bool) *Owner {
 
 // appliersOwn reports whether the owner is the applier.
 func (m *merger) appliersOwn(o Owner) bool {
-	return m.appliers[o.Manager] && (!m.triple.Applied || o.Operation == "Apply" && o.Subresource == "")
+	return slices.Contains(m.triple.Appliers, o.Manager) && (!m.triple.Applied || o.Operation == "Apply" && o.Subresource == "")
 }
 
 // moved reports whether live's value differs from original's, and from what the server
@@ -98,11 +98,8 @@ func (m *merger) movedInside(s *cursor, o, v Opt) (bool, *Owner) {
 	}
 	switch vv := v.Value.(type) {
 	case map[string]any:
-		if t != nil && t.Atomic || m.unknown(s, o) || len(vv) == 0 && !o.Set {
-			break
-		}
 		om, isMap := o.Value.(map[string]any)
-		if o.Set && !isMap {
+		if t != nil && t.Atomic || o.Set && !isMap || m.unknown(s, o) || len(vv) == 0 && !o.Set {
 			break
 		}
 		for _, name := range sortedKeys(vv) {

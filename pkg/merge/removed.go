@@ -48,7 +48,7 @@ func (m *merger) reportRemoved(s *cursor, cause Cause, o, v Opt) {
 func (m *merger) addRemoved(s *cursor, o Opt, r Removal) {
 	v := Some(r.Value)
 	made := !o.Set && m.owners != nil && m.filled(ofOriginal, s, o, v)
-	applied := o.Set && (m.blanked || stillThere(o.Value, v.Value, s.field.Type)) // perhaps with more filled in
+	applied := o.Set && (m.triple.Blanked || stillThere(o.Value, v.Value, s.field.Type)) // perhaps with more filled in
 	r = m.removal(s.path(), made || applied, r)
 	r.Own = r.Own || made && r.Owner == nil
 	m.plan.Removed = append(m.plan.Removed, r)

@@ -21,17 +21,13 @@ func Three(t Triple, typ *Type, policy Policy, explain bool) Plan {
 }
 
 func newMerger(t Triple, typ *Type, policy Policy, explain bool) *merger {
-	m := &merger{triple: t, typ: typ, live: NewFinder(t.Live, typ), owners: t.Owners, blanked: t.Blanked, policy: policy, explain: explain}
+	m := &merger{triple: t, typ: typ, live: NewFinder(t.Live, typ), owners: t.Owners, policy: policy, explain: explain}
 	m.sides = [3]completed{
 		ofWanted: root(func() any {
 			return m.localWins(cursor{field: Field{Type: typ}}, Some(t.Original), some(t.Local), Some(t.Live)).Value
 		}),
 		ofLocal:    root(func() any { return t.Local }),
 		ofOriginal: root(func() any { return t.Original }),
-	}
-	m.appliers = make(map[string]bool, len(t.Appliers))
-	for _, a := range t.Appliers {
-		m.appliers[a] = true
 	}
 	return m
 }
@@ -47,15 +43,13 @@ func (m *merger) planned(live, result any, changed bool, typ *Type) Plan {
 }
 
 type merger struct {
-	triple   Triple
-	typ      *Type
-	owners   Owners
-	appliers map[string]bool
-	blanked  bool
-	policy   Policy
-	explain  bool
-	local    bool // local always wins, and nothing is completed
-	plan     Plan
+	triple  Triple
+	typ     *Type
+	owners  Owners
+	policy  Policy
+	explain bool
+	local   bool // local always wins, and nothing is completed
+	plan    Plan
 
 	live      *Finder
 	notStored map[string]bool // the paths of triple.Unstored
@@ -145,11 +139,8 @@ func (m *merger) below(s *cursor, here hop) *cursor {
 	c := m.spots.below(s, here)
 	if c.rule == nil && len(m.policy.Rules) > 0 {
 		p := c.path()
-		for i := range m.policy.Rules {
-			if m.policy.Rules[i].Match(p) {
-				c.rule = &m.policy.Rules[i]
-				break
-			}
+		if i := slices.IndexFunc(m.policy.Rules, func(r Rule) bool { return r.Match(p) }); i >= 0 {
+			c.rule = &m.policy.Rules[i]
 		}
 	}
 	return c
@@ -160,7 +151,7 @@ func (m *merger) below(s *cursor, here hop) *cursor {
 func (m *merger) mergeValue(s *cursor, o, l, v Opt) (Opt, bool) {
 	raw, was := v, o
 	o, v = some(o.Value), some(v.Value)
-	if s.field.Allocated && !m.blanked && isZero(o.Value, s.field.Type) {
+	if s.field.Allocated && !m.triple.Blanked && isZero(o.Value, s.field.Type) {
 		o = Opt{} // original left it to the server then, and it never was the applier's
 	}
 	switch {
@@ -171,10 +162,8 @@ func (m *merger) mergeValue(s *cursor, o, l, v Opt) (Opt, bool) {
 		return m.settle(s, Disagreement{Kind: nullKind(was), Original: was, Local: l, Live: v})
 	case l.Set && l.Value == nil:
 		return m.gone(s, o, l, raw)
-	case !l.Set && !o.Set:
+	case !l.Set && (!o.Set || !v.Set):
 		m.liveOnly(s, v)
-		return m.absentOr(raw, v)
-	case !l.Set && !v.Set:
 		return m.absentOr(raw, v)
 	case !l.Set:
 		return m.dropped(s, o, v, raw)
@@ -314,8 +303,4 @@ func bothMaps(t *Type, o, l Opt) (om, lm map[string]any, ok bool) {
 	return om, lm, ok && isMap
 }
 
-func sortedKeys(m map[string]any) []string {
-	keys := slices.AppendSeq(make([]string, 0, len(m)), maps.Keys(m))
-	slices.Sort(keys)
-	return keys
-}
+func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
