@@ -81,10 +81,8 @@ func absence(l Opt) Cause {
 
 // accountMap settles a map key by key. A nil wanted map removes all keys.
 func (m *merger) accountMap(s *cursor, x four, alone Cause) (Opt, bool) {
-	o, _ := x.o.Value.(map[string]any)
-	l, _ := x.l.Value.(map[string]any)
-	v, _ := x.v.Value.(map[string]any)
-	want, _ := x.want.Value.(map[string]any)
+	o, l := At[map[string]any](x.o.Value), At[map[string]any](x.l.Value)
+	v, want := At[map[string]any](x.v.Value), At[map[string]any](x.want.Value)
 	res := edited{fields: v}
 	var settled map[string]bool
 	if t := s.field.Type; t != nil && len(t.OneOf) > 0 {
@@ -123,10 +121,8 @@ func without(v, other map[string]any) map[string]any {
 // accountList settles a list entry by entry. A nil wanted list removes all entries.
 func (m *merger) accountList(s *cursor, x four, alone Cause) (Opt, bool) {
 	t := s.field.Type
-	o, _ := x.o.Value.([]any)
-	l, _ := x.l.Value.([]any)
-	v, _ := x.v.Value.([]any)
-	want, _ := x.want.Value.([]any)
+	o, l := At[[]any](x.o.Value), At[[]any](x.l.Value)
+	v, want := At[[]any](x.v.Value), At[[]any](x.want.Value)
 	p, stated := pairUp(t, o, want, v), pairUp(t, nil, want, l)
 	changed := false
 	account := func(here hop, e four) Opt {

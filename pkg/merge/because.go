@@ -43,15 +43,12 @@ func (s *cursor) split() string {
 
 // describe returns the rule of a list or atomic value in words.
 func (t *Type) describe() string {
-	by := ""
-	if t.Source != "" {
-		by = ", from the " + t.Source
-		switch t.Source {
-		case SourceRules:
-			by = ", from the rules"
-		case SourceInferred:
-			by = ", inferred"
-		}
+	by := ", from the " + t.Source
+	switch t.Source {
+	case "":
+		by = ""
+	case SourceInferred:
+		by = ", inferred"
 	}
 	switch {
 	case t.Kind == Keyed:

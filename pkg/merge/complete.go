@@ -137,22 +137,17 @@ func (f *Finder) completed(p Path, v Opt) Opt {
 		return Some(Complete(v.Value, f.typ, true))
 	}
 	last := len(p) - 1
-	around, ok := f.Lookup(p[:last])
-	switch around.(type) {
-	case map[string]any:
-		ok = ok && p[last].Kind == FieldStep
-	case []any:
-		ok = ok && p[last].Kind != FieldStep
-	default:
-		ok = false
-	}
+	around, _ := f.Lookup(p[:last])
+	_, isMap := around.(map[string]any)
+	_, isList := around.([]any)
+	named := p[last].Kind == FieldStep
 	switch {
-	case !ok:
+	case named && !isMap, !named && !isList:
 		return Opt{}
 	case ruled(f.typ, p):
 		root, q := f.alone(f.root, f.typ, alone{p, v})
 		return along(root, f.typ, q)
-	case p[last].Kind == FieldStep:
+	case named:
 		field := f.typ.At(p[:last]).Field(p[last].Name)
 		if field.Default != nil && (!v.Set || field.unset(v.Value)) {
 			v = Some(field.Default)

@@ -27,8 +27,7 @@ func (m *merger) dropped(s *cursor, o, v, raw Opt) (Opt, bool) {
 	case map[string]any:
 		switch {
 		case m.policy.ByKey && s.here.list == nil && (t == nil || !t.Atomic):
-			om, _ := o.Value.(map[string]any)
-			return m.droppedEntries(s, om, vv)
+			return m.droppedEntries(s, At[map[string]any](o.Value), vv)
 		case s.entry || t != nil && (t.Atomic || t.Kind != Unknown && t.Kind != Object && t.Kind != Map):
 		case t != nil && t.Kind == Object:
 			return m.droppedUnit(s, o, v, m.ruled(s, v, leftOf(t, o.Value, vv)))
@@ -129,9 +128,11 @@ func (m *merger) droppedParts(s *cursor, b because) (Opt, bool) {
 			quiet = append(quiet, m.removal(full, had && Identical(was, c.Old.Value), Removal{Value: c.Old.Value, Cause: cause}))
 			continue
 		}
-		moved = append(moved, Disagreement{
-			Kind: Dropped, Path: full, Original: Opt{was, had}, Live: c.Old, Owner: owner, Winner: LocalSide,
-		})
+		d := Disagreement{Kind: Dropped, Path: full, Original: Opt{was, had}, Live: c.Old, Owner: owner, Winner: LocalSide}
+		if s.rule != nil {
+			d.Rule = s.rule.Name
+		}
+		moved = append(moved, d)
 	}
 	if len(moved) > 0 && m.choice(s, Dropped) != TakeLocal {
 		return m.settle(s, Disagreement{Kind: Dropped, Original: o, Live: v, Owner: moved[0].Owner})
@@ -139,12 +140,7 @@ func (m *merger) droppedParts(s *cursor, b because) (Opt, bool) {
 	if len(quiet) > 0 && m.withholds(s) {
 		return m.settle(s, Disagreement{Kind: Update, Original: o, Live: v, Owner: quiet[0].Owner})
 	}
-	for _, d := range moved {
-		if s.rule != nil {
-			d.Rule = s.rule.Name
-		}
-		m.plan.Settled = append(m.plan.Settled, d)
-	}
+	m.plan.Settled = append(m.plan.Settled, moved...)
 	m.plan.Removed = append(m.plan.Removed, quiet...)
 	m.because(s, b)
 	return b.result, true

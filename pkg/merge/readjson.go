@@ -141,8 +141,7 @@ func (p *jsonParser) list(depth int) (any, bool) {
 	if !read {
 		return nil, false
 	}
-	list := make([]any, len(p.values)-values)
-	copy(list, p.values[values:])
+	list := append([]any{}, p.values[values:]...)
 	p.values = p.values[:values]
 	return list, true
 }
@@ -218,30 +217,27 @@ func (p *jsonParser) escaped(i int) (string, bool) {
 	}
 	b := make([]byte, 0, end-p.at)
 	for at := p.at; at < end; {
-		c := p.text[at]
-		switch {
+		switch c := p.text[at]; {
 		case c < ' ':
 			return "", false
 		case c != '\\':
 			b = append(b, c)
 			at++
-			continue
-		}
-		if p.text[at+1] == 'u' {
+		case p.text[at+1] == 'u':
 			r, ok := codeUnit(p.text[at+2 : end])
 			if !ok {
 				return "", false
 			}
 			b = utf8.AppendRune(b, r)
 			at += 6
-			continue
+		default:
+			plain := strings.IndexByte(`"\/bfnrt`, p.text[at+1])
+			if plain < 0 {
+				return "", false
+			}
+			b = append(b, "\"\\/\b\f\n\r\t"[plain])
+			at += 2
 		}
-		plain := strings.IndexByte(`"\/bfnrt`, p.text[at+1])
-		if plain < 0 {
-			return "", false
-		}
-		b = append(b, "\"\\/\b\f\n\r\t"[plain])
-		at += 2
 	}
 	p.at = end + 1
 	return string(b), utf8.Valid(b)
