@@ -33,19 +33,14 @@ func (f *Finder) Lookup(p Path) (any, bool) {
 	for _, s := range p {
 		switch s.Kind {
 		case FieldStep:
-			m, ok := v.(map[string]any)
+			m, _ := v.(map[string]any)
+			e, ok := m[s.Name]
 			if !ok {
 				return nil, false
 			}
-			if v, ok = m[s.Name]; !ok {
-				return nil, false
-			}
-			typ = typ.Field(s.Name).Type
+			v, typ = e, typ.Field(s.Name).Type
 		default:
-			list, ok := v.([]any)
-			if !ok {
-				return nil, false
-			}
+			list, _ := v.([]any)
 			i := f.entries(list, typ).At(s)
 			if i < 0 {
 				return nil, false

@@ -129,11 +129,8 @@ func sameNumber(a, b string) bool {
 		}
 	}
 	x, ok := number(a)
-	if !ok {
-		return false
-	}
-	y, ok := number(b)
-	return ok && x.Cmp(y) == 0
+	y, too := number(b)
+	return ok && too && x.Cmp(y) == 0
 }
 
 func number(s string) (*big.Rat, bool) {
@@ -201,10 +198,7 @@ func Rebuilt(v any, to func(any) any) any {
 func stripMap(m map[string]any, typ *Type) map[string]any {
 	out := edited{fields: m}
 	for k, e := range m {
-		s := Opt{Value: e, Set: e != nil}
-		if s.Set {
-			s.Value = stripNulls(e, typ.Field(k).Type)
-		}
+		s := some(stripNulls(e, typ.Field(k).Type))
 		if !s.Set || !shared(s.Value, e) {
 			out.put(k, s)
 		}
