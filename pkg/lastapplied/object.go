@@ -35,16 +35,7 @@ func Modified(local any) any {
 
 // Without returns obj without its last-applied annotation. Annotations that are then empty
 // are removed, too, so that Without undoes With.
-func Without(obj any) any {
-	o, ok := obj.(map[string]any)
-	if !ok {
-		return obj
-	}
-	if _, ok := annotations(o)[Annotation]; !ok {
-		return obj
-	}
-	return withoutKey(o, "annotations", Annotation)
-}
+func Without(obj any) any { return without(obj, "annotations", Annotation) }
 
 // WithoutNullAnnotations returns obj without metadata.annotations if they are null. kubectl
 // apply treats null as no annotations (it adds its own), so templates with an empty key
@@ -103,22 +94,14 @@ var PartOfPath = merge.Path{merge.Named("metadata"), merge.Named("labels"), merg
 //
 // Unlike kubectl: its next apply without --applyset removes the label, so that the object
 // is never pruned.
-func WithoutSet(obj any) any {
-	o, ok := obj.(map[string]any)
-	if _, there := merge.At[map[string]any](obj, "metadata", "labels")[PartOf]; !ok || !there {
-		return obj
-	}
-	return withoutKey(o, "labels", PartOf)
-}
+func WithoutSet(obj any) any { return without(obj, "labels", PartOf) }
 
 // WithSet returns obj as part of the set of that id. An obj that is not a JSON object is
 // returned as it is.
 func WithSet(obj any, id string) any { return with(obj, "labels", PartOf, id) }
 
 // SetOf returns the id of the set that obj is part of, "" for none.
-func SetOf(obj any) string {
-	return merge.At[string](obj, "metadata", "labels", PartOf)
-}
+func SetOf(obj any) string { return merge.At[string](obj, "metadata", "labels", PartOf) }
 
 // FoldStringData returns a Secret with its stringData read as data. As in the API server,
 // an entry is base64 encoded and replaces a key of the same name in data. A null entry
@@ -130,17 +113,13 @@ func FoldStringData(obj any) any {
 	if !ok || !redact.IsSecret(o) {
 		return obj
 	}
-	raw, ok := o["stringData"]
-	if !ok {
-		return obj
-	}
-	out := merge.Without(o, "stringData")
-	if raw == nil {
-		return out
-	}
-	from, ok := raw.(map[string]any)
+	from, ok := o["stringData"].(map[string]any)
 	data, isMap := o["data"].(map[string]any)
-	if !ok || o["data"] != nil && !isMap {
+	out := merge.Without(o, "stringData") // o itself where it has none
+	switch {
+	case o["stringData"] == nil:
+		return out
+	case !ok || o["data"] != nil && !isMap:
 		return obj
 	}
 	data, left := folded(data, from)
@@ -194,12 +173,18 @@ func annotations(obj any) map[string]any {
 	return merge.At[map[string]any](obj, "metadata", "annotations")
 }
 
-// withoutKey drops one annotation or label, and the map of them if it was the last.
-func withoutKey(obj map[string]any, of, key string) map[string]any {
-	if len(merge.At[map[string]any](obj, "metadata", of)) == 1 {
-		return merge.Without(obj, "metadata", of)
+// without drops one annotation or label, and the map of them if it was the last. An obj that has
+// none is returned as it is.
+func without(obj any, of, key string) any {
+	o, _ := obj.(map[string]any)
+	all := merge.At[map[string]any](o, "metadata", of)
+	switch _, there := all[key]; {
+	case !there:
+		return obj
+	case len(all) == 1:
+		return merge.Without(o, "metadata", of)
 	}
-	return merge.Without(obj, "metadata", of, key)
+	return merge.Without(o, "metadata", of, key)
 }
 
 // WithoutEmptyAnnotations returns a configuration without an empty map of annotations, which

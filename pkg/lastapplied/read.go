@@ -135,11 +135,10 @@ func where(err error, size int) string {
 // namespace counts only where both state one, and a name that is left to the server
 // (generateName) never differs.
 func differs(kept map[string]any, live any) string {
-	obj, _ := live.(map[string]any)
-	if merge.At[string](kept, "kind") != merge.At[string](obj, "kind") {
+	if merge.At[string](kept, "kind") != merge.At[string](live, "kind") {
 		return "kind"
 	}
-	a, b := meta(kept), meta(obj)
+	a, b := meta(kept), meta(live)
 	if name := merge.At[string](a, "name"); name != "" && name != merge.At[string](b, "name") {
 		return "name"
 	}
@@ -159,5 +158,5 @@ func marked(obj map[string]any, text string) Original {
 	if s, _ := raw.(string); Blanking(s) == BlankSecret || Blanking(s) == BlankLeaves {
 		kind = Blanking(s)
 	}
-	return Original{Value: withoutKey(obj, "annotations", Marker), State: Blanked, Blanking: kind, Text: text}
+	return Original{Value: without(obj, "annotations", Marker), State: Blanked, Blanking: kind, Text: text}
 }
