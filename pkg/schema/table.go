@@ -103,12 +103,9 @@ func (t *table) shape(text string) *merge.Type {
 		typ.Kind, typ.Elem = merge.Map, t.shape(text[2:])
 	case strings.HasPrefix(text, "["):
 		t.list(typ, text)
-	case strings.HasPrefix(text, "!"):
+	case strings.HasPrefix(text, "!"), strings.HasPrefix(text, "~"):
 		t.addObject(typ, text[1:])
-		typ.Atomic = true
-	case strings.HasPrefix(text, "~"):
-		t.addObject(typ, text[1:])
-		typ.Atomic = false
+		typ.Atomic = text[0] == '!'
 	default:
 		t.addObject(typ, text)
 	}
@@ -207,12 +204,6 @@ func readOneOf(text string) merge.OneOf {
 
 // readDefault reads a default's JSON; "" is none.
 func readDefault(text string) any {
-	if text == "" {
-		return nil
-	}
-	v, err := merge.ReadJSON([]byte(text))
-	if err != nil {
-		return nil
-	}
+	v, _ := merge.ReadJSON([]byte(text)) // nil for what is no JSON
 	return v
 }

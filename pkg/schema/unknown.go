@@ -43,19 +43,13 @@ func known(t *merge.Type, v any) bool {
 	}
 	switch v := v.(type) {
 	case map[string]any:
-		switch t.Kind {
-		case merge.Object:
-			for name, e := range v {
-				f, declared := t.Fields[name]
-				if !declared && !t.Open || declared && !known(f.Type, e) {
-					return false
-				}
-			}
-		case merge.Map:
-			for _, e := range v {
-				if !known(t.Elem, e) {
-					return false
-				}
+		if t.Kind != merge.Object && t.Kind != merge.Map {
+			return true
+		}
+		for name, e := range v {
+			_, declared := t.Fields[name]
+			if t.Kind == merge.Object && !declared && !t.Open || !known(t.Field(name).Type, e) {
+				return false
 			}
 		}
 	case []any:
