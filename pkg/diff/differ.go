@@ -194,19 +194,18 @@ func entryTexts(all []any) []string {
 	for _, group := range alike {
 		switch {
 		case len(group) == 1:
-			continue
 		case len(group) > mostParts:
 			for _, i := range group {
 				texts[i] = short(all[i], longestText)
 			}
-			continue
-		}
-		values := make([]merge.Opt, len(group))
-		for i, at := range group {
-			values[i] = merge.Some(all[at])
-		}
-		for i, text := range beside(2*shownAt, values...) {
-			texts[group[i]] = text
+		default:
+			values := make([]merge.Opt, len(group))
+			for i, at := range group {
+				values[i] = merge.Some(all[at])
+			}
+			for i, text := range beside(2*shownAt, values...) {
+				texts[group[i]] = text
+			}
 		}
 	}
 	return texts

@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -195,24 +196,18 @@ func (r Report) why(b merge.Because, d merge.Disagreement, disagree bool) string
 
 // brief returns the cause in a word or two; kind is 0 without a disagreement.
 func brief(c merge.Cause, kind merge.DisagreementKind, conflict bool) string {
-	switch {
-	case conflict:
+	if conflict {
 		return "conflict"
-	case kind == merge.Update:
-		return "update"
-	case kind == merge.Drift:
-		return "drift"
-	case kind == merge.Both:
-		return "both moved"
-	case kind == merge.Dropped:
-		return "dropped"
 	}
-	return map[merge.Cause]string{
+	moved := map[merge.DisagreementKind]string{
+		merge.Update: "update", merge.Drift: "drift", merge.Both: "both moved", merge.Dropped: "dropped",
+	}
+	return cmp.Or(moved[kind], map[merge.Cause]string{
 		merge.CauseLocal: "stated", merge.CauseLive: "only live", merge.CauseDropped: "dropped", merge.CauseNull: "null",
 		merge.CauseDisplaced: "one-of", merge.CauseInside: "inside", merge.CauseSame: "same", merge.CauseServer: "server's",
 		merge.CausePolicy: "policy", merge.CauseReplaced: "replaced", merge.CauseStrategy: "strategy", merge.CauseLines: "by lines",
 		merge.CauseAnew: "new entry", merge.CauseUnstored: "not stored", merge.CauseFixed: "fixed",
-	}[c]
+	}[c])
 }
 
 func disagreement(d merge.Disagreement) string {

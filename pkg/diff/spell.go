@@ -233,9 +233,9 @@ func (s sides) apart(n int, stored *sides) sideTexts {
 	case !v.long:
 		return sideTexts{orAbsent(s.original, v.texts.original, absent), orAbsent(s.live, v.texts.live, absent), orAbsent(s.local, v.texts.local, absent)}
 	case s.original.Set && !unknown(s.original):
-		return sideTexts{summary(s.original, n), s.against("original", s.original, s.live, n), s.against("original", s.original, s.local, n)}
+		return sideTexts{summary(s.original, n), against("original", s.original, s.live, n), against("original", s.original, s.local, n)}
 	case s.live.Set:
-		return sideTexts{orAbsent(s.original, v.texts.original, absent), summary(s.live, n), s.against("live", s.live, s.local, n)}
+		return sideTexts{orAbsent(s.original, v.texts.original, absent), summary(s.live, n), against("live", s.live, s.local, n)}
 	}
 	return sideTexts{orAbsent(s.original, v.texts.original, absent), absent, summary(s.local, n)}
 }
@@ -255,12 +255,10 @@ func summary(o merge.Opt, n int) string {
 }
 
 // against returns a side's value: whole where there is room, else its difference from base.
-func (s sides) against(name string, base, o merge.Opt, n int) string {
+func against(name string, base, o merge.Opt, n int) string {
 	switch {
-	case !o.Set:
-		return absent
-	case fits(o, n):
-		return short(o.Value, n)
+	case !o.Set || fits(o, n):
+		return summary(o, n)
 	case alike(base, o):
 		return "as " + name
 	}

@@ -89,15 +89,14 @@ func (e Explanation) rows(roomy bool, n int) [][]string {
 }
 
 func (r Row) cells(roomy bool, n int) []string {
-	from := cmp.Or(r.From, "-")
-	path := escape.Text(r.Path.String())
+	why := r.brief
 	switch {
 	case roomy:
-		return []string{path, r.cell(n), from, r.reason()}
+		why = r.reason()
 	case r.hasSides():
-		return []string{path, r.cell(n), from, ""} // it is below
+		why = "" // it is below
 	}
-	return []string{path, r.cell(n), from, r.brief}
+	return []string{escape.Text(r.Path.String()), r.cell(n), cmp.Or(r.From, "-"), why}
 }
 
 // hasSides reports whether each side's value is below the field's line and, where that has

@@ -89,7 +89,6 @@ func (n Note) waysOut() []string {
 	if n.Namespace != "" {
 		disown += " -n " + shellWord(n.Namespace)
 	}
-	var ways []string
 	keep := n.keep()
 	switch {
 	case n.Original.Set && n.Live.Set && stated(n.Local):
@@ -99,15 +98,15 @@ func (n Note) waysOut() []string {
 	}
 	switch {
 	case n.Conflicts < 0:
-		return append(ways, keep)
+		return []string{keep}
 	case n.Conflicts == 2:
-		return append(ways, keep, "to have local's in both fields: --policy=apply")
+		return []string{keep, "to have local's in both fields: --policy=apply"}
 	case n.Conflicts > 2:
-		return append(ways, keep, fmt.Sprintf("to have local's in all %d fields: --policy=apply", n.Conflicts))
+		return []string{keep, fmt.Sprintf("to have local's in all %d fields: --policy=apply", n.Conflicts)}
 	case stated(n.Local):
-		return append(ways, keep, "to have local's: --policy=apply")
+		return []string{keep, "to have local's: --policy=apply"}
 	}
-	return append(ways, keep, "to remove it: --policy=apply")
+	return []string{keep, "to remove it: --policy=apply"}
 }
 
 // mostMarked is the maximum number of lines of a conflict that are printed.
