@@ -128,33 +128,27 @@ func (m masking) annotations(x, y map[string]any) (map[string]any, map[string]an
 	notes, others := annotations(x), annotations(y)
 	for _, name := range eachKey(notes, others) {
 		if Copies(name) {
-			x, y = m.annotation(x, y, copied{name, merge.At[string](notes, name), merge.At[string](others, name)})
+			x, y = m.annotation(x, y, name, merge.At[string](notes, name), merge.At[string](others, name))
 		}
 	}
 	return x, y
 }
 
-// copied is an annotation that may hold an object, of both forms.
-type copied struct{ name, a, b string }
-
-func (m masking) annotation(x, y map[string]any, c copied) (map[string]any, map[string]any) {
-	secret := IsSecret(x) || IsSecret(y)
-	if !secret && m.fields == nil && !mayHide(c.a) && !mayHide(c.b) {
+// annotation masks one that may hold an object: a is its text in x, b in y.
+func (m masking) annotation(x, y map[string]any, name, a, b string) (map[string]any, map[string]any) {
+	if !IsSecret(x) && !IsSecret(y) && m.fields == nil && !mayHide(a) && !mayHide(b) {
 		return x, y
 	}
-	v, okA := decoded(c.a)
-	w, okB := decoded(c.b)
+	v, okA := decoded(a)
+	w, okB := decoded(b)
 	v, w = m.mask(v, w)
-	whole, wholeB := veil(c.a, c.b, c.b != "", maskedBefore), veil(c.b, c.a, c.a != "", maskedAfter)
-	return withText(x, c.name, textOf(v, okA, whole)), withText(y, c.name, textOf(w, okB, wholeB))
+	whole, wholeB := veil(a, b, b != "", maskedBefore), veil(b, a, a != "", maskedAfter)
+	return withText(x, name, textOf(v, okA, whole)), withText(y, name, textOf(w, okB, wholeB))
 }
 
 // decoded reads an annotation; ok is false for one that is not a JSON object.
 func decoded(text string) (any, bool) {
-	v, err := merge.ReadJSON([]byte(text))
-	if err != nil {
-		return nil, false
-	}
+	v, _ := merge.ReadJSON([]byte(text)) // nil for what is not JSON
 	_, ok := v.(map[string]any)
 	return v, ok
 }

@@ -59,10 +59,8 @@ func (vs *Values) Add(v any) {
 	}
 	switch v := v.(type) {
 	case map[string]any:
-		if meta, ok := v["metadata"].(map[string]any); ok {
-			vs.AddOpen(meta["name"])
-			vs.AddOpen(meta["namespace"])
-		}
+		vs.AddOpen(merge.At[any](v, "metadata", "name"))
+		vs.AddOpen(merge.At[any](v, "metadata", "namespace"))
 		if IsSecret(v) {
 			vs.addSecret(v)
 			return
