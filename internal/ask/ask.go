@@ -106,13 +106,7 @@ type question struct {
 
 // choices lists the answers that can be kept as rules. The return to what was applied last cannot:
 // the next merge has another original.
-var choices = map[string]struct {
-	choice merge.Choice
-	winner string // as in --rules
-}{
-	"l": {merge.TakeLocal, "local"},
-	"v": {merge.TakeLive, "live"},
-}
+var choices = map[string]merge.Choice{"l": merge.TakeLocal, "v": merge.TakeLive}
 
 func (a *Asker) question(ctx context.Context, q question) (skip bool, err error) {
 	a.show(q)
@@ -123,8 +117,8 @@ func (a *Asker) question(ctx context.Context, q question) (skip bool, err error)
 		}
 		switch answer {
 		case "l", "v":
-			a.settle(q, choices[answer].choice)
-			a.remember(q, choices[answer].winner)
+			a.settle(q, choices[answer])
+			a.remember(q, choices[answer])
 			return false, nil
 		case "o":
 			a.settle(q, merge.TakeOriginal)

@@ -74,7 +74,7 @@ func isText(o merge.Opt) bool {
 
 // remember keeps an answer as a rule. If a rule asked for the conflict, that rule is kept: its
 // author wants to be asked.
-func (a *Asker) remember(q question, winner string) {
+func (a *Asker) remember(q question, winner merge.Choice) {
 	if q.conflict.Rule != "" {
 		return
 	}
@@ -83,7 +83,7 @@ func (a *Asker) remember(q question, winner string) {
 		"kind":     q.item.Target.Kind,
 		"apiGroup": q.item.Target.Group,
 		"name":     q.item.Target.Name,
-		"winner":   winner,
+		"winner":   winner.String(),
 	}
 	if ns := q.item.Target.Namespace; ns != "" {
 		rule["namespace"] = ns

@@ -73,12 +73,11 @@ func (p Planner) plan(ctx context.Context, s Subject, live map[string]any) (Move
 	if err := apply.Deleting(live); err != nil {
 		return m, err
 	}
-	typ, err := p.merger("apply").TypeOf(ctx, s.Subject, live)
-	if err != nil {
+	var err error
+	if m.Type, err = p.merger("apply").TypeOf(ctx, s.Subject, live); err != nil {
 		return m, err
 	}
-	m.Type = typ
-	c := change{Planner: p, Subject: s, Move: &m, typ: typ, rewrite: ownership.RewriteOf(live, p.Manager)}
+	c := change{Planner: p, Subject: s, Move: &m, rewrite: ownership.RewriteOf(live, p.Manager)}
 	if p.To == ToClientSide {
 		err = c.toClientSide()
 	} else {
@@ -87,6 +86,7 @@ func (p Planner) plan(ctx context.Context, s Subject, live map[string]any) (Move
 	if err != nil {
 		return m, err
 	}
+	c.sort()
 	if !merge.Identical(m.Live, m.Final) {
 		m.Action = apply.Change
 	}
@@ -104,7 +104,6 @@ type change struct {
 	Planner
 	Subject
 	*Move
-	typ     *merge.Type
 	rewrite *ownership.Rewrite
 }
 

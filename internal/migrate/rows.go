@@ -40,7 +40,7 @@ func (c *change) serverRows(ctx context.Context, m moving) error {
 		fields, but map[string]any
 	}{
 		{Moves, after, m.before},
-		{Unstated, ownership.Fields(merge.At[map[string]any](ownership.Original(c.Live, ownership.Named(m.from...), c.typ)), c.typ), after},
+		{Unstated, ownership.Fields(merge.At[map[string]any](ownership.Original(c.Live, ownership.Named(m.from...), c.Type)), c.Type), after},
 		{Elsewhere, m.intent, after},
 	} {
 		left, err := ownership.Minus(of.fields, of.but)
@@ -56,7 +56,6 @@ func (c *change) serverRows(ctx context.Context, m moving) error {
 // applied in another version than the file's cannot be compared with it.
 func (c *change) fileRows(ctx context.Context) error {
 	if c.Named || c.APIVersion() != apiVersion(c.Live) {
-		c.sort()
 		return nil
 	}
 	plan, err := c.merger("strict").Plan(ctx, c.Subject.Subject, c.Final)
@@ -69,7 +68,6 @@ func (c *change) fileRows(ctx context.Context) error {
 	for _, r := range plan.Removed {
 		c.Rows = append(c.Rows, Row{Path: r.Path, What: Removed})
 	}
-	c.sort()
 	return nil
 }
 
@@ -83,12 +81,11 @@ func (c *change) clientRows(before map[string]any, conf any) {
 		}
 		c.Rows = append(c.Rows, row)
 	}
-	for _, d := range merge.Diff(c.plain(conf), c.plain(c.Subject.Value), c.typ) {
+	for _, d := range merge.Diff(c.plain(conf), c.plain(c.Subject.Value), c.Type) {
 		if d.Op == merge.OpRemove && !c.Named {
 			c.Rows = append(c.Rows, Row{Path: d.Path, What: Removed})
 		}
 	}
-	c.sort()
 }
 
 // sort puts the rows in path order, one for each field and What. A conflict with the file is not

@@ -17,7 +17,7 @@ import (
 // those that others have changed since.
 func (c *change) toServerSide(ctx context.Context) error {
 	m := moving{from: c.moved(), before: ownership.Applied(c.Live, c.Manager)}
-	c.Late = len(c.rewrite.Convert(c.Live, c.typ, c.Served)) > 0
+	c.Late = len(c.rewrite.Convert(c.Live, c.Type, c.Served)) > 0
 	switch {
 	case len(m.from) > 0 || m.before == nil:
 		if err := c.adopt(ctx, &m); err != nil {
@@ -39,12 +39,12 @@ func (c *change) toServerSide(ctx context.Context) error {
 func (c *change) adopt(ctx context.Context, m *moving) error {
 	intent := usable(c.Live) // the configuration in the annotation, otherwise the managers' fields
 	if intent == nil || apiVersion(intent) != apiVersion(c.Live) {
-		intent = merge.At[map[string]any](ownership.Original(c.Live, ownership.Named(m.from...), c.typ))
+		intent = merge.At[map[string]any](ownership.Original(c.Live, ownership.Named(m.from...), c.Type))
 	}
 	if intent == nil {
 		return fmt.Errorf("has no known applier%s: name the managers whose fields are to be moved with --from", ownership.Makers(c.Live))
 	}
-	m.intent = ownership.Present(ownership.Fields(intent, c.typ), c.Live, c.typ)
+	m.intent = ownership.Present(ownership.Fields(intent, c.Type), c.Live, c.Type)
 	fields, err := c.applied(ctx, intent, m.from)
 	if err != nil {
 		return err
@@ -84,7 +84,7 @@ func (c *change) applied(ctx context.Context, intent map[string]any, names []str
 	if err != nil {
 		return nil, unnamed(err)
 	}
-	return ownership.Stored(plan.Applying.Config, c.Live, c.typ), nil
+	return ownership.Stored(plan.Applying.Config, c.Live, c.Type), nil
 }
 
 // annotated returns live with the new annotation: the server updates it only for kubectl's own
@@ -104,7 +104,7 @@ func (c *change) annotated() (map[string]any, error) {
 
 // trial returns the applier's fields in Final, with the values there.
 func (c *change) trial() map[string]any {
-	conf, _ := ownership.Original(c.Final, appliesOf(c.Manager), c.typ).(map[string]any)
+	conf, _ := ownership.Original(c.Final, appliesOf(c.Manager), c.Type).(map[string]any)
 	if id := lastapplied.SetOf(c.Final); conf != nil && id != "" && c.rewrite.Alone(lastapplied.PartOfPath) {
 		conf, _ = lastapplied.WithSet(conf, id).(map[string]any)
 	}
@@ -123,11 +123,11 @@ func (c *change) toClientSide() error {
 		if len(ownership.ClientSide(c.Live)) > 0 {
 			return nil
 		}
-		if bare, err := ownership.SameFields(ownership.Fields(c.Subject.Value, c.typ), nil, ownership.Nulls(c.Subject.Value, c.typ)); err != nil || !bare || c.Named {
+		if bare, err := ownership.SameFields(ownership.Fields(c.Subject.Value, c.Type), nil, ownership.Nulls(c.Subject.Value, c.Type)); err != nil || !bare || c.Named {
 			return fmt.Errorf("%s has applied nothing of it by server-side apply%s: name the manager that has with --field-manager", c.Manager, ownership.Makers(c.Live))
 		} // else there is nothing to own, and no manager has an entry for it
 	}
-	conf, _ := ownership.Original(c.Live, appliesOf(c.Manager), c.typ).(map[string]any)
+	conf, _ := ownership.Original(c.Live, appliesOf(c.Manager), c.Type).(map[string]any)
 	if conf == nil {
 		conf = lastapplied.Identity(c.Live)
 	}
@@ -139,7 +139,7 @@ func (c *change) toClientSide() error {
 	if err := c.rewrite.Release(apply.DefaultManager); err != nil {
 		return err
 	}
-	c.rewrite.Convert(c.Live, c.typ, c.Served)
+	c.rewrite.Convert(c.Live, c.Type, c.Served)
 	c.Final = ownership.WithEntries(merge.At[map[string]any](lastapplied.With(c.Live, text)), c.rewrite.Entries())
 	c.clientRows(before, conf)
 	return nil
@@ -148,7 +148,7 @@ func (c *change) toClientSide() error {
 // configuration is the text of the annotation: conf, or the file, or what the server has kept
 // there, where that means the same in kubectl's own spelling.
 func (c *change) configuration(conf any) (string, error) {
-	o := lastapplied.Options{Namespace: object.Object{Value: c.Live}.Namespace(), Type: c.typ, On: c.Live}
+	o := lastapplied.Options{Namespace: object.Object{Value: c.Live}.Namespace(), Type: c.Type, On: c.Live}
 	if c.alike(c.Subject.Value, conf) {
 		return lastapplied.Encode(c.Subject.Value, o)
 	}
@@ -161,7 +161,7 @@ func (c *change) configuration(conf any) (string, error) {
 
 // alike: two configurations come to the same object.
 func (c *change) alike(a, b any) bool {
-	return merge.Equal(c.plain(a), c.plain(b), c.typ)
+	return merge.Equal(c.plain(a), c.plain(b), c.Type)
 }
 
 // plain is a configuration without what is no configuration and without nulls, completed with
@@ -169,5 +169,5 @@ func (c *change) alike(a, b any) bool {
 func (c *change) plain(v any) any {
 	v, _ = lastapplied.Strip(lastapplied.WithoutSet(lastapplied.Without(v)), c.HasStatus)
 	conf := merge.At[map[string]any](lastapplied.WithoutEmptyAnnotations(lastapplied.FoldStringData(v)))
-	return merge.Complete(lastapplied.WithoutNulls(merge.Without(conf, "metadata", "namespace")), c.typ, true)
+	return merge.Complete(lastapplied.WithoutNulls(merge.Without(conf, "metadata", "namespace")), c.Type, true)
 }
