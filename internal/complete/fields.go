@@ -111,10 +111,9 @@ func finished(typed string) (merge.Path, bool) {
 		switch c := typed[i]; {
 		case quoted != 0 && c == '\\':
 			i++
+		case c == quoted:
+			quoted = 0
 		case quoted != 0:
-			if c == quoted {
-				quoted = 0
-			}
 		case c == '"' || c == '\'':
 			quoted = c
 		case c == '[', c == '.' && strings.LastIndexByte(typed[:i], '[') <= strings.LastIndexByte(typed[:i], ']'):

@@ -34,8 +34,7 @@ func asJSON(v any) (map[string]any, error) {
 		o, err := object.FromUnstructured(v)
 		return o.Value, err
 	case map[string]any:
-		o, err := object.FromUnstructured(&unstructured.Unstructured{Object: v})
-		return o.Value, err
+		return asJSON(&unstructured.Unstructured{Object: v})
 	case []byte:
 		text = v
 	default:
