@@ -122,7 +122,7 @@ func (c Choice) Take(ctx context.Context, p *run.Plan, item *run.Item) (*Object,
 func (o *Object) former(v *Value) *Value {
 	n := len(v.Path) - 1
 	for _, old := range o.Values {
-		if v.Drift != drift.Added || old.Drift != drift.Removed || old.Reason == "" || len(old.Path) != len(v.Path) || !v.Path[:n].Leads(old.Path) {
+		if v.Drift != drift.Added || old.Drift != drift.Removed || old.Reason == "" || old.Moved == 0 || len(old.Path) != len(v.Path) || !v.Path[:n].Leads(old.Path) {
 			continue
 		}
 		was, _ := merge.Lookup(o.Value, old.Path, o.typ)
@@ -246,14 +246,14 @@ func (c Choice) left(row drift.Row, o *Object) string {
 	case row.Order != nil:
 		return "only the order differs: name the list to take it"
 	case row.Moved == 0 && o.unrecorded && row.Drift == drift.Removed:
-		return "not in live, and server-side apply does not record whether it was removed there: name it"
+		return "not in live, and nothing records whether it was removed there: name it"
 	case row.Moved == 0:
 		return "changed only in the file since it was applied"
 	case c.Managers != nil: // another one's
 	case row.Moved == merge.Dropped:
 		return "removed from the file, and changed by " + diff.OwnerName(row.Owner)
 	case row.Moved != merge.Drift:
-		return "changed in the file, too"
+		return "changed in the file, too: name it to take it"
 	case row.Drift == drift.Removed:
 		return c.removed(o.live)
 	case row.Path[len(row.Path)-1].Name == "kubectl.kubernetes.io/restartedAt":

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/drift"
 	"github.com/kubectl-merge/kubectl-merge/internal/files"
@@ -83,6 +84,8 @@ func (c Choice) member(ctx context.Context, p *run.Plan, item *run.Item) (*Objec
 	switch v.Reason = ""; {
 	case len(c.Fields) > 0 || c.Managers != nil:
 		v.Reason = "not named"
+	case strings.HasPrefix(item.Reason(), "is in "): // a file below those that are read
+		v.Reason = item.Reason()
 	case redact.IsSecretKind(v.Group, v.Object.Kind) && !c.Secrets:
 		v.Reason = "in a Secret: --secrets takes it"
 	case len(merge.At[[]any](live, "metadata", "ownerReferences")) > 0:

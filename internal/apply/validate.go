@@ -62,7 +62,10 @@ func (p *Planner) validate(out *Planned) error {
 		out.Problems = append(out.Problems, text+": the server will drop it")
 		return nil
 	}
-	return &Unfit{unknown[0], true, errors.New(text + ": fix the name, or merge without it (--validate=ignore)")}
+	if !strings.Contains(text, "(write name: ") && !strings.Contains(text, "(begins as a line of a diff") { // where the line is wrong, not its name
+		text += ": fix the name, or merge without it (--validate=ignore)"
+	}
+	return &Unfit{unknown[0], true, errors.New(text)}
 }
 
 // noImage matches what can be no image: the server takes it, and no node can pull it.
@@ -85,7 +88,11 @@ func (p *Planner) images(out *Planned) error {
 					return nil
 				}
 				at := append(object.Each(append(names, list), merge.Named), merge.Step{Kind: merge.IndexStep, Index: i}, merge.Named("image"))
-				return &Unfit{at, false, fmt.Errorf("%s: %q is no image, but has a variable, or lost one: replace it first (envsubst)%s", merge.Path(at), image, p.Place(out.Object, at))}
+				way := "has a variable: replace it first (envsubst)"
+				if strings.HasSuffix(image, ":") {
+					way = "has no tag behind the colon: write one, or set the variable that gave it"
+				}
+				return &Unfit{at, false, fmt.Errorf("%s: %q %s%s", merge.Path(at), image, way, p.Place(out.Object, at))}
 			}
 		}
 	}
@@ -141,6 +148,9 @@ func (p *Planner) Mistyped(s Subject, typ *merge.Type, before any) error {
 			name, _, _ := strings.Cut(merge.At[string](v), "=") // an entry of env may be A=b
 			if name != "" && typ.At(w.Path).Field("name").Type != nil && !redact.IsSecretKind(s.Group(), s.Kind()) {
 				text += ", as in name: " + name
+				if typ.At(w.Path).Field("value").Type != nil {
+					text += ", and value: below it"
+				}
 			} else if n, ok := v.(json.Number); ok && typ.At(w.Path).Field("number").Type != nil {
 				text += ", as in number: " + n.String()
 			}

@@ -40,6 +40,8 @@ type Run struct {
 	Objects map[Identity]bool
 	// Allowed holds the kinds with data that are pruned only if they are named.
 	Allowed map[GroupKind]bool
+	// Unread holds the file of each object in folders below the input's, which are not read.
+	Unread map[Identity]string
 	// Disband deletes the whole set, with its parent.
 	Disband bool
 }
@@ -87,6 +89,9 @@ func (r Run) decide(m Member) Decision {
 	}
 	if marker, removal := m.kept(); marker != "" {
 		return keep(removal+", or "+m.deletion(), "is marked to be kept (%s)", marker)
+	}
+	if file := r.Unread[m.Identity()]; file != "" {
+		return keep("take it out of that file; -R reads it", "is in %s, which is not read", file)
 	}
 	if slices.Contains(HoldsData, m.GroupKind) && !r.Allowed[m.GroupKind] {
 		return keep("name its kind with --prune-kinds="+m.GroupKind.String()+", or "+m.deletion(), "holds data that would be lost with it")

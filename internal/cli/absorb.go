@@ -199,7 +199,7 @@ func (a *absorbing) take(ctx context.Context) error {
 		}
 	}
 	notes.unused(r.Planner)
-	managers := &ownership.Managers{Names: each(a.fromManagers, func(name string) string { manager, _, _ := strings.Cut(name, "/"); return manager })}
+	managers := &ownership.Managers{Names: a.fromManagers, Subresources: true}
 	for _, item := range s.Items {
 		managers.Look(item.Planned.Live)
 	}
@@ -270,7 +270,7 @@ func (a *absorbing) print(files []*filemerge.Edited) error {
 	var all string
 	for _, f := range files {
 		if a.output == "patch" && !filepath.IsLocal(f.Name) {
-			return fmt.Errorf("%s: -o patch: is not below this folder, where git apply writes: run it in a folder that has all the files, and name them from there", f.Name)
+			return fmt.Errorf("%s: -o patch: git apply writes below the folder that it is run in: name the files from one that has them all", f.Name)
 		}
 		text, whole := f.Diff(filemerge.Hiding{Rules: a.rules})
 		if !whole && a.output == "patch" {

@@ -59,7 +59,7 @@ func (v *setCall) adopt(ctx context.Context) error {
 		return err
 	}
 	if len(found) == 0 {
-		return errors.New("no objects found to adopt: check -l or --from, and the namespace (-n chooses another)")
+		return errors.New("no objects found to adopt: check -l or --from, and the namespace (-n chooses another), or name them, as TYPE/NAME")
 	}
 	joined, err := s.Join(ctx, found, prune.Labelling{From: from, Manager: apply.DefaultManager, DryRun: v.mode == dryServer, Nothing: v.mode == dryClient})
 	for _, m := range joined {

@@ -198,6 +198,9 @@ func (c *comparison) follow(ctx context.Context) (*drift.Report, error) {
 		ctx, cancel = context.WithTimeout(ctx, c.timeout)
 		defer cancel()
 	}
+	if c.timeout == 0 && c.output != "json" {
+		c.noted("watching until Ctrl-C; nothing is written: kubectl merge absorb -w takes live's values into the files")
+	}
 	bad := w.Watch(ctx)
 	return c.end(w.Report(), errors.Join(c.Plan.Err, w.Failed(), bad), stream.End)
 }

@@ -125,7 +125,7 @@ func (v filesVerb) check(source, dest string) error {
 	}
 	switch err := v.emptied(source, dest, v.original); {
 	case err != nil:
-		return fmt.Errorf("%w, and give -w instead", err)
+		return err
 	case stdin > 1:
 		return errors.New("only one of SOURCE, DEST and --original can be - (standard input)")
 	case dest == "-" && v.write:

@@ -257,7 +257,8 @@ func (f *flagRow) among(text string) error {
 	if slices.Contains(words, text) {
 		return nil
 	}
-	last, alone, near := len(words)-1, "", cmp.Or(f.likes[text], text)
+	stem, _, _ := strings.Cut(text, ".") // of plan.yaml
+	last, alone, near := len(words)-1, "", cmp.Or(f.likes[text], stem)
 	if f.bare != "" {
 		alone = fmt.Sprintf(" (--%s alone: %s)", f.name, f.bare)
 	}

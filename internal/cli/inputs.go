@@ -37,7 +37,11 @@ func (c *call) emptied(files ...string) error {
 	stdout, _ := out.Stat()
 	for _, name := range files {
 		if is, err := os.Stat(name); err == nil && stdout != nil && is.Mode().IsRegular() && os.SameFile(is, stdout) {
-			return fmt.Errorf("%s: standard output is written into it, and > empties a file before it is read: restore it", name)
+			way := ""
+			if c.cmd.Flags().Lookup("write") != nil {
+				way = ", and give -w instead"
+			}
+			return fmt.Errorf("%s: standard output is written into it, and > empties a file before it is read: restore it%s", name, way)
 		}
 	}
 	return nil
@@ -70,6 +74,9 @@ func (c *call) noInput() error {
 	}
 	last := len(ways) - 1
 	text := fmt.Sprintf("must specify one of %s and %s", strings.Join(ways[:last], ", "), ways[last])
+	if c.set.name != "" {
+		text += ", beside --applyset: a set is compared with its files"
+	}
 	if args := c.cmd.Flags().Args(); len(args) > 0 {
 		way := "-f web.yaml or deployment/web"
 		if _, err := os.Stat(args[0]); err == nil {
@@ -128,6 +135,8 @@ func (c *call) checkNamed() error {
 		return nil
 	case c.release != "":
 		return fmt.Errorf("%s: give one of --release, for the objects of its manifest, and TYPE/NAME", names)
+	case c.inputs.given() && (strings.HasPrefix(names, "spec.") || strings.HasPrefix(names, "metadata.") || strings.HasPrefix(names, "data.")):
+		return fmt.Errorf("unexpected argument %q: fields are for explain, absorb and disown, and %s takes whole objects", c.args[0], c.verb.name())
 	case c.inputs.given() && !strings.Contains(names, "/"):
 		return fmt.Errorf("unexpected argument %q: each file is given with its own -f, single fields are for explain, absorb and disown, and what is printed is saved with > FILE", c.args[0])
 	case c.inputs.given():

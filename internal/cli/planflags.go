@@ -69,7 +69,7 @@ func (c *call) compares() {
 }
 
 // sides are words of other programs for the sides of a merge, each with the policy by which that side wins.
-var sides = map[string]string{"theirs": "live", "cluster": "live", "ours": "apply", "local": "apply"}
+var sides = map[string]string{"theirs": "live", "cluster": "live", "remote": "live", "ours": "apply", "local": "apply", "force": "apply"}
 
 func policies() string {
 	return strings.Join(each(merge.Policies, func(p merge.Policy) string { return p.Name }), ", ")

@@ -44,6 +44,9 @@ type planPrinter struct {
 }
 
 func (f *planPrinter) begin(ctx context.Context, s *session) error {
+	if f.verb.name() == "merge" && !f.given("dry-run") {
+		f.note("", "-o plan writes nothing to the cluster: kubectl merge -f FILE --plan PLAN does")
+	}
 	f.to = bufio.NewWriter(f.Out)
 	h, err := s.header(ctx, f.spell)
 	if err == nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
 	"github.com/kubectl-merge/kubectl-merge/internal/prune"
+	"github.com/kubectl-merge/kubectl-merge/internal/redact"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/suggest"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
@@ -75,11 +76,34 @@ func (c *call) openSet(ctx context.Context, r request) error {
 	}
 	set.Note = r.note
 	r.Planner.Set = &apply.Membership{ID: set.Parent.ID(), Name: set.Target.String()}
-	r.Pruner = &prune.Pruner{Set: set, Allowed: allowed, Propagation: propagations[c.cascade], Whole: r.Needs != run.Outcomes, Kept: c.newFile != "", Limit: c.concurrency}
+	r.Pruner = &prune.Pruner{Set: set, Allowed: allowed, Propagation: propagations[c.cascade], Whole: r.Needs != run.Outcomes, Kept: c.takes, Limit: c.concurrency, Unread: c.unread}
 	if c.prune {
 		return set.Writable()
 	}
 	return set.Existing()
+}
+
+// takes reports whether a member that is in no file may be written into --new.
+func (c *call) takes(t cluster.Target) bool {
+	return c.newFile != "" && (c.ofSecrets || !redact.IsSecretKind(t.Group, t.Kind))
+}
+
+// unread returns the objects in the folders below those of -f, which are read only with -R, each with its file. In one
+// without a namespace it is that of the run, or none.
+func (c *call) unread(ctx context.Context) map[applyset.Identity]string {
+	own, _ := c.ownNamespace() // one that is not known was an error before
+	files := map[applyset.Identity]string{}
+	below, err := c.inputs.Below(ctx)
+	for _, one := range leaves(err) {
+		c.note("--prune", "a file of a folder below those of -f keeps nothing, as it cannot be read: "+one.Error())
+	}
+	for _, o := range below {
+		id := applyset.Identity{GroupKind: applyset.GroupKind{Group: o.Group(), Kind: o.Kind()}, Namespace: o.Namespace(), Name: o.Name()}
+		files[id] = o.Origin.File
+		id.Namespace = cmp.Or(id.Namespace, own)
+		files[id] = o.Origin.File
+	}
+	return files
 }
 
 // readSet reads the set that the flags name, and checks it: the first error counts.

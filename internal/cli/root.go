@@ -19,6 +19,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/redact"
 	"github.com/kubectl-merge/kubectl-merge/internal/suggest"
 	"github.com/kubectl-merge/kubectl-merge/internal/term"
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 )
 
 // env is the environment of every verb.
@@ -158,8 +159,12 @@ func unknownVerb(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	if suggest.Name(args[0], []string{"apply", "merge"}) != "" {
-		return fmt.Errorf("leave out %q, since %s applies by itself; did you mean `%s -f FILE`?", args[0], cmd.CommandPath(), cmd.CommandPath())
+	if !cmd.HasParent() && suggest.Name(args[0], []string{"apply", "merge"}) != "" {
+		verb := ""
+		if below, _, err := cmd.Find(args[1:]); err == nil && below != cmd {
+			verb = " " + below.Name()
+		}
+		return fmt.Errorf("leave out %q, since %s applies by itself; did you mean `%s%s -f FILE`?", args[0], cmd.CommandPath(), cmd.CommandPath(), verb)
 	}
 	text, meant := unknown(cmd, args[0])
 	if slices.Contains(kubectls, args[0]) && !cmd.HasParent() {
@@ -172,6 +177,9 @@ func unknownVerb(cmd *cobra.Command, args []string) error {
 			text += " What was applied last is edited with kubectl merge edit-last-applied"
 		}
 		return errors.New(text)
+	}
+	if cmd.Name() == "applyset" && (args[0] == "remove" || args[0] == "rm") {
+		text += `: "disband" takes all objects out of a set, "delete" deletes them; one leaves with kubectl label TYPE/NAME ` + lastapplied.PartOf + "-"
 	}
 	if flag := cmd.Flags().Lookup(args[0]); !meant && flag != nil && !flag.Hidden {
 		return fmt.Errorf("%s; it is a flag: --%s\nSee '%s --help' for usage", text, args[0], cmd.CommandPath())
@@ -208,7 +216,7 @@ func unknown(cmd *cobra.Command, name string) (text string, meant bool) {
 var kubectls = []string{"annotate", "create", "delete", "describe", "edit", "get", "label", "logs", "patch", "replace", "rollout", "scale", "set"}
 
 // elsewhere maps what other tools call a verb to its name.
-var elsewhere = map[string]string{"rollback": "undo", "revert": "undo", "ls": "list", "get": "list", "plan": "diff", "preview": "diff", "last-applied": "view-last-applied", "status": "drift", "show": "view", "remove": "disband", "rm": "disband"}
+var elsewhere = map[string]string{"rollback": "undo", "revert": "undo", "ls": "list", "get": "list", "plan": "diff", "preview": "diff", "last-applied": "view-last-applied", "status": "drift", "show": "view"}
 
 // addHelp adds cobra's command help. For an unknown command, cobra prints the root's help, and
 // succeeds: here that is an error.

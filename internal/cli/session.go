@@ -119,7 +119,6 @@ func (c *call) readLocal(ctx context.Context, adapt ...func(*source.Inputs)) (ob
 		f(&inputs)
 	}
 	var empty []string
-	inputs.Pruned = c.prune
 	inputs.Empty, inputs.Note = func(name string) { empty = append(empty, name) }, c.note
 	objects, bad = source.Read(ctx, inputs)
 	if len(empty) > 0 && len(objects) > 0 {
@@ -167,7 +166,7 @@ func merged(ctx context.Context, r request, in input) (*run.Plan, error) {
 	p.Merge(ctx)
 	if len(p.Items) == all { // of a shard it would not be known
 		if l := r.from; l.saved != nil && !l.saved.Empty() {
-			l.unmatched(p, l.saved.Find, "--live", listed(l.live)+": holds none of the objects of the input: all of them count as absent")
+			l.unmatched(p, l.saved.Find, "--live", listed(l.live)+": holds none of the objects of the input: all of them count as absent; kubectl get -f FILE -o yaml --show-managed-fields saves them")
 		}
 		if from := p.Planner.Original; from.From == apply.File {
 			r.from.unmatched(p, from.Saved, "--original", r.from.original+": holds none of the objects of the input: what was removed from the input stays")

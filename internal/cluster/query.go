@@ -92,6 +92,8 @@ func (q Query) malformed() error {
 			return fmt.Errorf("%q: is more than one TYPE/NAME: write a space between objects", arg)
 		case named && (typ == "" || name == ""):
 			return fmt.Errorf("%q: is no TYPE/NAME: write both, as in deployment/web", arg)
+		case !named && (strings.HasSuffix(typ, ".yaml") || strings.HasSuffix(typ, ".yml")):
+			return fmt.Errorf("%q: is a file: objects of the cluster are named as TYPE/NAME", arg)
 		case !named && slices.ContainsFunc(q.Args, slashed):
 			return fmt.Errorf("unexpected argument %q: it is not TYPE/NAME, as the others are", arg)
 		}

@@ -37,7 +37,8 @@ func Named(names ...string) Holders {
 // Managers are field managers that a user has named. It records which of them live objects have, and may
 // be used by several goroutines.
 type Managers struct {
-	Names []string
+	Names        []string
+	Subresources bool // a name may have a subresource: kubectl/scale
 
 	mu    sync.Mutex
 	found map[string]bool
@@ -53,6 +54,9 @@ func (m *Managers) Look(live map[string]any) {
 		}
 		if merge.At[string](entry, "subresource") != "status" {
 			m.found[merge.At[string](entry, "manager")] = true
+			if of := merge.At[string](entry, "subresource"); m.Subresources && of != "" {
+				m.found[merge.At[string](entry, "manager")+"/"+of] = true
+			}
 		}
 	}
 }

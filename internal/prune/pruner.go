@@ -26,8 +26,13 @@ type Pruner struct {
 	Propagation cluster.Propagation
 	Disband     bool // the whole set is deleted, its parent last
 	Whole       bool // objects to be deleted are read whole, to be shown
-	Kept        bool // with Whole, those that are kept, too
 	Limit       int  // concurrent requests
+
+	// Kept reports whether an object that is kept is read, too, with Whole; it may be nil.
+	Kept func(cluster.Target) bool
+
+	// Unread returns Run.Unread; it is called if there is something to delete, and may be nil.
+	Unread func(context.Context) map[applyset.Identity]string
 
 	decider applyset.Run
 	members map[*run.Item]Member // of the members missing in the input
@@ -64,6 +69,10 @@ func (p *Pruner) Decide(ctx context.Context, plan *run.Plan) ([]*run.Item, error
 	}
 	p.down = found.Down
 	decisions := p.decider.Decide(plain(found.All))
+	if p.Unread != nil && slices.ContainsFunc(decisions, func(d applyset.Decision) bool { return d.Action == applyset.Delete }) {
+		p.decider.Unread = p.Unread(ctx)
+		decisions = p.decider.Decide(plain(found.All))
+	}
 	decisions = p.decider.Contain(decisions, p.Contents(ctx, decisions, p.Limit))
 	targets, objects := map[string]Member{}, maps.Clone(p.decider.Objects)
 	for _, m := range found.All {
@@ -127,7 +136,7 @@ func (p *Pruner) list(ctx context.Context) (Members, error) {
 		err = p.believe(ctx, where, &found)
 	}
 	if len(found.All) > 0 && !p.Parent.Exists() {
-		p.Note(p.Target.String(), fmt.Sprintf("is not there, and %s is a member: members of kinds that the input lacks are not looked for: kubectl merge applyset verify %s --fix finds them", found.All[0].Target, p.Target))
+		p.Note(p.Target.String(), fmt.Sprintf("is not there, and %s is a member: members of kinds that the input lacks are not looked for: after this run, kubectl merge applyset verify %s --fix finds them", found.All[0].Target, p.Target))
 	}
 	made, _ := p.decider.Merged()
 	for _, gk := range found.Gone {
@@ -144,7 +153,7 @@ func (p *Pruner) read(ctx context.Context, items []*run.Item) error {
 	parallel.Each(ctx, parallel.Steps{N: len(items), Limit: p.Limit}, func(i int) {
 		item := items[i]
 		item.Planned.Live = item.Target.Identity().Value
-		if !p.Whole || item.Surplus.Keep && !p.Kept {
+		if !p.Whole || item.Surplus.Keep && (p.Kept == nil || !p.Kept(item.Target)) {
 			return
 		}
 		obj, err := p.API.Get(ctx, item.Target)

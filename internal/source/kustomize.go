@@ -49,7 +49,7 @@ func (in Inputs) build(ctx context.Context) ([]byte, error) {
 	if strings.HasPrefix(err.Error(), noKustomization) {
 		way = "; manifests without one are given with -f"
 		if names, _ := filepath.Glob(filepath.Join(in.Kustomize, "[Kk]ustomi?ation.y*ml")); len(names) > 0 {
-			way = ": rename " + filepath.Base(names[0])
+			way = ": rename " + filepath.Base(names[0]) + " to kustomization.yaml"
 		}
 	}
 	in.Values.Quoted()

@@ -102,10 +102,14 @@ func (p *parser) list(c chunk) bool {
 	return true
 }
 
-// asTable returns the way out where a document is the table that kubectl get prints.
-func asTable(v any) string {
-	if text, _ := v.(string); strings.HasPrefix(text, "NAME ") || strings.HasPrefix(text, "NAMESPACE ") {
+// meant returns the way out where a document is the table that kubectl get prints, or a list of rules.
+func meant(v any) string {
+	list := merge.At[[]any](v)
+	switch text, _ := v.(string); {
+	case strings.HasPrefix(text, "NAME "), strings.HasPrefix(text, "NAMESPACE "):
 		return ", which kubectl get prints with -o yaml"
+	case len(list) > 0 && (merge.At[string](list[0], "winner") != "" || merge.At[bool](list[0], "ignore")):
+		return "; rules are given with --rules, and kept out of the folders of -f"
 	}
 	return ""
 }
@@ -116,7 +120,7 @@ func (p *parser) document(d Document) {
 	p.reread = append(p.reread, d.Reread...)
 	m, ok := d.Value.(map[string]any)
 	if !ok {
-		p.errs = append(p.errs, fmt.Errorf("%s: is %s, not an object: an object begins with apiVersion and kind%s", at, object.Describe(d.Value), asTable(d.Value)))
+		p.errs = append(p.errs, fmt.Errorf("%s: is %s, not an object: an object begins with apiVersion and kind%s", at, object.Describe(d.Value), meant(d.Value)))
 		return
 	}
 	o := object.Object{Value: m, Origin: at}
@@ -142,8 +146,10 @@ func (p *parser) document(d Document) {
 				bad.What += "; values of a Helm chart are given to its templates (helm template CHART -f FILE)"
 			} else if m["spec"] != nil {
 				bad.What = "is not set, nor are kind and metadata.name; a part of an object is merged into its file: kubectl merge files PART FILE -w"
+			} else if _, is := m["404"]; is {
+				bad.What = "is not set: 404 is what a web server answers for a file that it does not have: correct the address, and download it again"
 			} else {
-				bad.What += ": leave it out, or write both"
+				bad.What += ": leave the file out of -f, or write both"
 			}
 		}
 		p.errs = append(p.errs, onItsLine(err))
@@ -298,7 +304,11 @@ func At(o object.Object, fields ...merge.Path) string {
 	switch lines = slices.Compact(lines); len(lines) {
 	case 0:
 		if info, err := os.Stat(o.Origin.File); err == nil && info.IsDir() {
-			return "kustomization " + o.Origin.String()
+			place := "kustomization " + o.Origin.String()
+			if slices.ContainsFunc(fields, func(p merge.Path) bool { return p.String() == "spec.selector" }) {
+				place += ": its commonLabels may have changed it; its labels do not, with includeTemplates: true"
+			}
+			return place
 		}
 		return o.Origin.String()
 	case 1:

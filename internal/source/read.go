@@ -34,7 +34,6 @@ type Inputs struct {
 	Timeout   time.Duration // for a URL, all attempts together; 0: RequestTimeout, negative: none
 	Agent     string        // User-Agent for URLs
 	Edited    bool          // the files are to be written back, for advice in errors
-	Pruned    bool          // what is not in the input is deleted
 	Pack      bool          // return objects Packed, to save memory
 
 	// Kept is called after each object that is read, with how many were kept so far; may be nil.
@@ -240,12 +239,6 @@ func (in Inputs) expand(path string) ([]string, error) {
 		return []string{path}, nil
 	}
 	names, err := walk(path, in.Recursive)
-	if in.Pruned && !in.Recursive && in.Note != nil {
-		all, _ := walk(path, true)
-		if all = slices.DeleteFunc(all, func(name string) bool { return slices.Contains(names, name) }); len(all) > 0 {
-			in.Note(path, "is read without the folders below it, so that what only they have is pruned, as of "+all[0]+": give -R if they belong to it")
-		}
-	}
 	if err == nil && len(names) == 0 {
 		hint := ""
 		if !in.Recursive {
@@ -254,6 +247,26 @@ func (in Inputs) expand(path string) ([]string, error) {
 		err = fmt.Errorf("folder %s: holds no file to read: recognized file extensions are %v%s", path, extensions, hint)
 	}
 	return names, err
+}
+
+// Below returns the objects in the folders below those of Files, which are read only with Recursive, also with the error
+// of what cannot be read.
+func (in Inputs) Below(ctx context.Context) ([]object.Object, error) {
+	var names []string
+	var errs []error
+	for _, path := range in.Files {
+		if info, err := os.Stat(path); err == nil && info.IsDir() && !in.Recursive {
+			all, err := walk(path, true)
+			own, _ := walk(path, false)
+			errs = append(errs, err)
+			names = append(names, slices.DeleteFunc(all, func(name string) bool { return slices.Contains(own, name) })...)
+		}
+	}
+	if len(names) == 0 {
+		return nil, errors.Join(errs...)
+	}
+	objects, err := Read(ctx, Inputs{Files: names, Values: in.Values})
+	return objects, errors.Join(append(errs, err)...)
 }
 
 // Walk is filepath.WalkDir for a directory that may be a symbolic link, which WalkDir does not
@@ -275,6 +288,7 @@ func Walk(folder string, step func(below string, d fs.DirEntry, err error) error
 // beside them are links into those.
 func walk(path string, recursive bool) ([]string, error) {
 	var names []string
+	var bad []error
 	err := Walk(path, func(below string, d fs.DirEntry, err error) error {
 		name := filepath.Join(path, below)
 		switch {
@@ -284,11 +298,12 @@ func walk(path string, recursive bool) ([]string, error) {
 			return filepath.SkipDir
 		case !d.IsDir() && slices.Contains(extensions, filepath.Ext(name)):
 			if why := Special(name); why != "" {
-				return fmt.Errorf("%s: %s", name, why)
+				bad = append(bad, fmt.Errorf("%s: %s", name, why))
+			} else {
+				names = append(names, name)
 			}
-			names = append(names, name)
 		}
 		return nil
 	})
-	return names, err
+	return names, errors.Join(append(bad, err)...)
 }

@@ -41,7 +41,7 @@ func pairs(old, list []any, t *merge.Type) []int {
 		}
 	}
 	pairGaps(old, list, out, taken, may)
-	if by == t {
+	if by == t && len(t.Keys) > 1 { // with a single key, what is alike elsewhere may be another one
 		pairMoved(old, list, out, taken, may)
 	}
 	return out

@@ -195,10 +195,10 @@ func keyPattern(t *merge.Type) string {
 }
 
 // Found calls mark with the index of each rule that has something to decide in an object.
-// Such a rule holds for the object, one of the sides has a value at its path, and its manager owns something.
+// Such a rule holds for the object, one of the sides has a value at its path, and its manager owns something if owners are recorded.
 func (rs Rules) Found(o Object, t *merge.Type, mark func(i int)) {
 	for i, r := range rs {
-		if !r.holds(o) || r.Manager != "" && (o.Triple.Owners == nil || !slices.ContainsFunc(o.Triple.Owners.At(nil), r.by)) {
+		if !r.holds(o) || r.Manager != "" && o.Triple.Owners != nil && !slices.ContainsFunc(o.Triple.Owners.At(nil), r.by) {
 			continue
 		}
 		for _, side := range []any{o.Triple.Local, o.Triple.Live, o.Triple.Original} {
@@ -267,6 +267,9 @@ func (r Rule) Where() string {
 	text := fmt.Sprintf("line %d: %s", r.Line, r.spelled())
 	if r.Kind != "" {
 		text += " (kind " + r.Kind + ")"
+	}
+	if r.Manager != "" {
+		text += " (manager " + r.Manager + ")"
 	}
 	return text
 }

@@ -274,8 +274,12 @@ func (p *ruleParser) word(n yamldoc.Node) string {
 
 func oneWord[V any](p *ruleParser, n yamldoc.Node, key string, allowed map[string]V) string {
 	w := p.scalarText(n)
+	way := ""
+	if w == "ignore" {
+		way = "; ignore: true, as a key of its own, leaves a field to live"
+	}
 	if _, ok := allowed[w]; !ok && w != "" {
-		p.wrong(n.Line(), "%s: %q is none of %s", key, w, words(allowed))
+		p.wrong(n.Line(), "%s: %q is none of %s%s", key, w, words(allowed), way)
 	}
 	return w
 }

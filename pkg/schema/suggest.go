@@ -109,11 +109,13 @@ func belowSpec(t *merge.Type, p merge.Path, i int, objects []any) merge.Path {
 	spec, template := merge.Named("spec"), merge.Named("template")
 	for _, left := range []merge.Path{{spec}, {template, spec}, {spec, template, spec}} {
 		below, around := slices.Concat(p[:i], left, p[i:]), i+len(left)
-		if slices.ContainsFunc(objects, func(o any) bool {
-			_, has := merge.Lookup(o, below[:around], t)
-			return has && leads(t, o, below)
-		}) {
-			return below
+		for _, o := range objects {
+			if _, has := merge.Lookup(o, below[:around], t); has && leads(t, o, below) {
+				if near := Nearest(t, below, o); near != nil {
+					return near
+				}
+				return below
+			}
 		}
 	}
 	return nil
