@@ -34,6 +34,8 @@ type Choice struct {
 type Value struct {
 	drift.Row
 
+	Unplaced bool // it was chosen, and no file can take it
+
 	of    *Object
 	live  merge.Opt // live's value, without what the server has filled in; not set: the file loses its value
 	whole any       // with it
@@ -303,9 +305,6 @@ func (c Choice) removed(live map[string]any) string {
 	return ""
 }
 
-// Unplaced reports whether the value was chosen, and no file can take it.
-func (v *Value) Unplaced() bool { return strings.HasPrefix(v.Reason, "with") }
-
 // Place is the field of a value, as messages name it.
 func (v *Value) Place() string {
 	if v.Path == nil {
@@ -346,7 +345,7 @@ func Summary(objects []*Object, files int, written, named bool) string {
 		}
 		for _, v := range o.Values {
 			reason := v.Reason
-			if v.Unplaced() { // with all places
+			if v.Unplaced { // the reason has all places
 				reason, _, _ = strings.Cut(reason, ": ")
 			}
 			why[reason]++

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/drift"
 	"github.com/kubectl-merge/kubectl-merge/internal/files"
@@ -63,7 +62,7 @@ func (c Choice) Edits(ctx context.Context, in source.Inputs, objects []*Object) 
 func (o *Object) leave(s files.Stated, anchor string) (any bool) {
 	for _, v := range o.Chosen() {
 		if slices.Contains(s.Doc.Anchors(slices.Concat(s.At, o.at(s.Value, v))), anchor) {
-			v.Reason = fmt.Sprintf("with the anchor &%s, which others use with another value: edit it by hand", anchor)
+			v.Unplaced, v.Reason = true, fmt.Sprintf("with the anchor &%s, which others use with another value: edit it by hand", anchor)
 			any = true
 		}
 	}
@@ -84,7 +83,7 @@ func (c Choice) member(ctx context.Context, p *run.Plan, item *run.Item) (*Objec
 	switch v.Reason = ""; {
 	case len(c.Fields) > 0 || c.Managers != nil:
 		v.Reason = "not named"
-	case strings.HasPrefix(item.Reason(), "is in "): // a file below those that are read
+	case item.Surplus.File != "":
 		v.Reason = item.Reason()
 	case redact.IsSecretKind(v.Group, v.Object.Kind) && !c.Secrets:
 		v.Reason = "in a Secret: --secrets takes it"

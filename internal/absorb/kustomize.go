@@ -54,7 +54,7 @@ func inKustomization(ctx context.Context, folder string, objects []*Object) ([]*
 		}
 	}
 	for _, v := range all {
-		v.Reason = v.why
+		v.Unplaced, v.Reason = v.why != "", v.why
 	}
 	var edited []*files.Edited
 	for _, s := range k.Files {

@@ -5,7 +5,6 @@ import (
 	"sync"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
-	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
 	"github.com/kubectl-merge/kubectl-merge/internal/redact"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
@@ -60,7 +59,6 @@ func (r *UserRules) look(s Subject, triple merge.Triple, t *merge.Type) {
 		return
 	}
 	o := s.ruled(triple)
-	o.Triple.Owners = ownership.Of(triple.Live)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.used == nil {

@@ -26,6 +26,7 @@ type Decision struct {
 	Action Action
 	Reason string // one clause, without the member's name
 	Fix    string // for Keep: what the user can do to have it removed
+	File   string // for Keep: that of Run.Unread; "" for none
 }
 
 // Run holds the facts that decide about the members of a set: the objects of one run, and what the
@@ -40,8 +41,8 @@ type Run struct {
 	Objects map[Identity]bool
 	// Allowed holds the kinds with data that are pruned only if they are named.
 	Allowed map[GroupKind]bool
-	// Unread holds the file of each object in folders below the input's, which are not read.
-	Unread map[Identity]string
+	// Unread returns the file of each object in folders below the input's, which are not read; nil if there are none.
+	Unread func() map[Identity]string
 	// Disband deletes the whole set, with its parent.
 	Disband bool
 }
@@ -90,8 +91,10 @@ func (r Run) decide(m Member) Decision {
 	if marker, removal := m.kept(); marker != "" {
 		return keep(removal+", or "+m.deletion(), "is marked to be kept (%s)", marker)
 	}
-	if file := r.Unread[m.Identity()]; file != "" {
-		return keep("take it out of that file; -R reads it", "is in %s, which is not read", file)
+	if r.Unread != nil {
+		if file := r.Unread()[m.Identity()]; file != "" {
+			return Decision{Member: m, Action: Keep, File: file, Reason: "is in " + file + ", which is not read", Fix: "take it out of that file; -R reads it"}
+		}
 	}
 	if slices.Contains(HoldsData, m.GroupKind) && !r.Allowed[m.GroupKind] {
 		return keep("name its kind with --prune-kinds="+m.GroupKind.String()+", or "+m.deletion(), "holds data that would be lost with it")

@@ -293,7 +293,7 @@ func (a *absorbing) report(files int) {
 	named := klog.V(1).Enabled() || a.json
 	for _, o := range a.objects {
 		for _, value := range o.Values {
-			if value.Reason != "" && (named || value.Unplaced() || value.Reason != "not named" && len(a.asked)+len(a.names) > 0) {
+			if value.Reason != "" && (named || value.Unplaced || value.Reason != "not named" && len(a.asked)+len(a.names) > 0) {
 				a.note(value.Row.Object.String(), value.Place()+": left: "+value.Reason)
 			}
 		}

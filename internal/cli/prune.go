@@ -76,7 +76,10 @@ func (c *call) openSet(ctx context.Context, r request) error {
 	}
 	set.Note = r.note
 	r.Planner.Set = &apply.Membership{ID: set.Parent.ID(), Name: set.Target.String()}
-	r.Pruner = &prune.Pruner{Set: set, Allowed: allowed, Propagation: propagations[c.cascade], Whole: r.Needs != run.Outcomes, Kept: c.takes, Limit: c.concurrency, Unread: c.unread}
+	r.Pruner = &prune.Pruner{
+		Set: set, Allowed: allowed, Propagation: propagations[c.cascade], Whole: r.Needs != run.Outcomes, Kept: c.takes, Limit: c.concurrency,
+		Unread: sync.OnceValue(func() map[applyset.Identity]string { return c.unread(ctx) }),
+	}
 	if c.prune {
 		return set.Writable()
 	}
@@ -98,10 +101,9 @@ func (c *call) unread(ctx context.Context) map[applyset.Identity]string {
 		c.note("--prune", "a file of a folder below those of -f keeps nothing, as it cannot be read: "+one.Error())
 	}
 	for _, o := range below {
-		id := applyset.Identity{GroupKind: applyset.GroupKind{Group: o.Group(), Kind: o.Kind()}, Namespace: o.Namespace(), Name: o.Name()}
-		files[id] = o.Origin.File
-		id.Namespace = cmp.Or(id.Namespace, own)
-		files[id] = o.Origin.File
+		for _, ns := range []string{o.Namespace(), cmp.Or(o.Namespace(), own)} {
+			files[applyset.Identity{GroupKind: applyset.GroupKind{Group: o.Group(), Kind: o.Kind()}, Namespace: ns, Name: o.Name()}] = o.Origin.File
+		}
 	}
 	return files
 }

@@ -185,11 +185,9 @@ func (c *comparison) change(ch merge.Change) {
 		return
 	}
 	steps := slices.Clone(ch.NewOrder)
-	for _, e := range c.edited { // in both orders it has live's key
-		if n := len(e.stated) - 1; ch.Path.String() == e.stated[:n].String() {
-			if i := slices.IndexFunc(steps, func(s merge.Step) bool { return s.String() == e.stated[n].String() }); i >= 0 {
-				steps[i] = e.live[n]
-			}
+	for i, s := range steps { // in both orders it has live's key
+		if n := slices.IndexFunc(c.edited, func(e editedKey) bool { return e.stated.String() == ch.Path.Child(s).String() }); n >= 0 {
+			steps[i] = c.edited[n].live[len(ch.Path)]
 		}
 	}
 	wanted, live := common(steps, ch.OldOrder), common(ch.OldOrder, steps)
@@ -233,11 +231,8 @@ func (c *comparison) row(p merge.Path, wanted, live merge.Opt) {
 	r := Row{Object: c.Object, Path: p, Drift: Changed}
 	for _, d := range c.settled {
 		if d.Path.Leads(p) {
-			r.Moved = d.Kind
-			below, t := p[len(d.Path):], c.typ.At(d.Path)
-			was, had := merge.Lookup(d.Original.Value, below, t)
-			if is, stated := merge.Lookup(d.Local.Value, below, t); d.Kind == merge.Both && had && stated && merge.Equal(was, is, c.typ.At(p)) {
-				r.Moved = merge.Drift // only another part of the value has changed in the file
+			if r.Moved = d.Kind; d.Kind == merge.Both && c.untouched(d, p) {
+				r.Moved = merge.Drift
 			}
 		}
 	}
@@ -259,6 +254,15 @@ func (c *comparison) row(p merge.Path, wanted, live merge.Opt) {
 	r.Wanted, _ = c.report.Masked(p, wanted, merge.Opt{})
 	_, r.Live = c.report.Masked(p, merge.Opt{}, live)
 	c.rows = append(c.rows, r)
+}
+
+// untouched reports whether local has the value at a path as original has it: only another part of the disagreement's
+// value has changed in the file.
+func (c *comparison) untouched(d merge.Disagreement, p merge.Path) bool {
+	below, t := p[len(d.Path):], c.typ.At(d.Path)
+	was, had := merge.Lookup(d.Original.Value, below, t)
+	is, stated := merge.Lookup(d.Local.Value, below, t)
+	return had && stated && merge.Equal(was, is, c.typ.At(p))
 }
 
 // owner returns the newest manager of a value other than the applier, otherwise the applier.

@@ -31,8 +31,7 @@ type Pruner struct {
 	// Kept reports whether an object that is kept is read, too, with Whole; it may be nil.
 	Kept func(cluster.Target) bool
 
-	// Unread returns Run.Unread; it is called if there is something to delete, and may be nil.
-	Unread func(context.Context) map[applyset.Identity]string
+	Unread func() map[applyset.Identity]string // see Run.Unread
 
 	decider applyset.Run
 	members map[*run.Item]Member // of the members missing in the input
@@ -69,10 +68,6 @@ func (p *Pruner) Decide(ctx context.Context, plan *run.Plan) ([]*run.Item, error
 	}
 	p.down = found.Down
 	decisions := p.decider.Decide(plain(found.All))
-	if p.Unread != nil && slices.ContainsFunc(decisions, func(d applyset.Decision) bool { return d.Action == applyset.Delete }) {
-		p.decider.Unread = p.Unread(ctx)
-		decisions = p.decider.Decide(plain(found.All))
-	}
 	decisions = p.decider.Contain(decisions, p.Contents(ctx, decisions, p.Limit))
 	targets, objects := map[string]Member{}, maps.Clone(p.decider.Objects)
 	for _, m := range found.All {
@@ -98,7 +93,7 @@ func (p *Pruner) Decide(ctx context.Context, plan *run.Plan) ([]*run.Item, error
 }
 
 func surplus(d applyset.Decision) *run.Surplus {
-	s := &run.Surplus{Keep: d.Action != applyset.Delete, Reason: d.Reason}
+	s := &run.Surplus{Keep: d.Action != applyset.Delete, Reason: d.Reason, File: d.File}
 	if d.Fix != "" {
 		s.Reason += ": to have it removed, " + d.Fix
 	}
@@ -107,7 +102,7 @@ func surplus(d applyset.Decision) *run.Surplus {
 
 // deciding returns the facts for decisions in a run over items.
 func (p *Pruner) deciding(items []*run.Item) applyset.Run {
-	r := applyset.Run{Parent: p.Parent, Disband: p.Disband, UIDs: map[string]bool{}, Objects: map[applyset.Identity]bool{}, Allowed: map[applyset.GroupKind]bool{}}
+	r := applyset.Run{Parent: p.Parent, Disband: p.Disband, Unread: p.Unread, UIDs: map[string]bool{}, Objects: map[applyset.Identity]bool{}, Allowed: map[applyset.GroupKind]bool{}}
 	for _, item := range items {
 		if item.UID != "" {
 			r.UIDs[item.UID] = true

@@ -46,6 +46,7 @@ type Pruner interface {
 type Surplus struct {
 	Keep   bool
 	Reason string // why it is deleted, or why it is kept and how to remove it
+	File   string // for which it is kept: one that has it, and is not read; "" for none
 
 	// Recorded is the resourceVersion of the state that was recorded last before its deletion; "" if
 	// none was.

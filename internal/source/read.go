@@ -252,20 +252,16 @@ func (in Inputs) expand(path string) ([]string, error) {
 // Below returns the objects in the folders below those of Files, which are read only with Recursive, also with the error
 // of what cannot be read.
 func (in Inputs) Below(ctx context.Context) ([]object.Object, error) {
-	var names []string
+	below := Inputs{Values: in.Values}
 	var errs []error
 	for _, path := range in.Files {
 		if info, err := os.Stat(path); err == nil && info.IsDir() && !in.Recursive {
 			all, err := walk(path, true)
-			own, _ := walk(path, false)
 			errs = append(errs, err)
-			names = append(names, slices.DeleteFunc(all, func(name string) bool { return slices.Contains(own, name) })...)
+			below.Files = append(below.Files, slices.DeleteFunc(all, func(name string) bool { return filepath.Dir(name) == filepath.Clean(path) })...)
 		}
 	}
-	if len(names) == 0 {
-		return nil, errors.Join(errs...)
-	}
-	objects, err := Read(ctx, Inputs{Files: names, Values: in.Values})
+	objects, err := Read(ctx, below)
 	return objects, errors.Join(append(errs, err)...)
 }
 

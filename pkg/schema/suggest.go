@@ -110,11 +110,10 @@ func belowSpec(t *merge.Type, p merge.Path, i int, objects []any) merge.Path {
 	for _, left := range []merge.Path{{spec}, {template, spec}, {spec, template, spec}} {
 		below, around := slices.Concat(p[:i], left, p[i:]), i+len(left)
 		for _, o := range objects {
-			if _, has := merge.Lookup(o, below[:around], t); has && leads(t, o, below) {
-				if near := Nearest(t, below, o); near != nil {
+			if _, has := merge.Lookup(o, below[:around], t); has {
+				if near := leading(t, o, below); near != nil {
 					return near
 				}
-				return below
 			}
 		}
 	}
@@ -130,7 +129,7 @@ func leftOut(t *merge.Type, lists []any, rest merge.Path) (entry merge.Step, ok 
 		return entry, false
 	}
 	for _, fits := range []func(below *merge.Type, v any) bool{
-		func(below *merge.Type, v any) bool { return leads(below, v, rest) },
+		func(below *merge.Type, v any) bool { return leading(below, v, rest) != nil },
 		func(below *merge.Type, v any) bool { return len(reached(below, []any{v}, rest[0])) > 0 },
 		func(below *merge.Type, _ any) bool { return declares(below, rest[0]) },
 	} {
@@ -146,13 +145,15 @@ func leftOut(t *merge.Type, lists []any, rest merge.Path) (entry merge.Step, ok 
 	return entry, false
 }
 
-// leads reports whether v, of type t, has p, or a path near to it.
-func leads(t *merge.Type, v any, p merge.Path) bool {
+// leading returns p, or a path near to it, if v, of type t, has it; else nil.
+func leading(t *merge.Type, v any, p merge.Path) merge.Path {
 	if near := Nearest(t, p, v); near != nil {
 		p = near
 	}
-	_, has := merge.Lookup(v, p, t)
-	return has
+	if _, has := merge.Lookup(v, p, t); !has {
+		return nil
+	}
+	return p
 }
 
 // reached returns the values that a step leads to from those of type t.
