@@ -139,7 +139,7 @@ func (c *checker) null(a *at, q quad) {
 
 // untouched: only live has it, or nobody.
 func (c *checker) untouched(a *at, q quad) {
-	if !identical(q.v, q.r) && (q.r.Set || !c.moot(a) && !c.excluded(a, q.v.Value)) {
+	if !identical(q.v, q.r) && !identicalValues(c.used(a, q.v.Value), q.r.Value) && (q.r.Set || !c.moot(a) && !c.excluded(a, q.v.Value)) {
 		c.breach(Kept, a, "only live has", q.v, q.r)
 	}
 }

@@ -93,6 +93,31 @@ func TestFinds(t *testing.T) {
 	}
 }
 
+// TestMootInEntries: of a list's entries that only live has, what the result's type of Service makes
+// moot may be removed, and nothing else.
+func TestMootInEntries(t *testing.T) {
+	typ, ok := schema.Builtin("", "v1", "Service")
+	if !ok {
+		t.Fatal("no type of Service")
+	}
+	merged := Merge{Type: typ, Triple: merge.Triple{
+		Original: value(t, `{"spec":{"type":"NodePort"}}`),
+		Local:    value(t, `{"spec":{}}`),
+		Live:     value(t, `{"spec":{"type":"NodePort","ports":[{"port":1,"name":"a","nodePort":30001}]}}`),
+	}}
+	for ports, lawful := range map[string]bool{
+		`[{"port":1,"name":"a"}]`:                  true,
+		`[{"port":1,"name":"a","nodePort":30001}]`: true,
+		`[{"port":1,"nodePort":30001}]`:            false,
+		`[{"port":1}]`:                             false,
+	} {
+		merged.Result = value(t, `{"spec":{"ports":`+ports+`}}`)
+		if found := merged.Breaches(); breaks(found, Kept) == lawful {
+			t.Errorf("%s: %v", ports, found)
+		}
+	}
+}
+
 func breaks(found []Breach, law Law) bool {
 	return slices.ContainsFunc(found, func(b Breach) bool { return b.Law == law })
 }

@@ -24,6 +24,29 @@ func (c *checker) moot(a *at) bool {
 	return false
 }
 
+// used is a value of live without what is moot in it.
+func (c *checker) used(a *at, v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name, e := range v {
+			if b := a.child(name); !c.moot(b) {
+				out[name] = c.used(b, e)
+			}
+		}
+		return out
+	case []any:
+		if isList(a.field.Type) {
+			out := make([]any, len(v))
+			for i, e := range v {
+				out[i] = c.used(a.to(e), e)
+			}
+			return out
+		}
+	}
+	return v
+}
+
 // leads: the way of a rule is the path.
 func leads(way []string, p merge.Path) bool {
 	if len(way) != len(p) {
