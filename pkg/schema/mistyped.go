@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -27,70 +26,51 @@ type Mistyped struct {
 const Base64 = "base64"
 
 // MistypedIn lists the values in v that are not of the type that t declares, in path
-// order; nil where there are none. Nulls, and values that t does not describe (custom
-// resources' scalars, free-form JSON), are of any type.
+// order; nil where there are none, for which nothing is allocated. Nulls, and values that t
+// does not describe (custom resources' scalars, free-form JSON), are of any type.
 //
 // Rule: encoding/json of the API's Go types, which is strict.
 func MistypedIn(t *merge.Type, v any) []Mistyped {
-	var out []Mistyped
-	if wellTyped(t, v) {
+	if t == nil || v == nil {
 		return nil
 	}
-	mistyped(t, v, nil, &out)
-	return out
-}
-
-// wellTyped is called for every object of a run, and allocates nothing.
-func wellTyped(t *merge.Type, v any) bool {
-	if t == nil || v == nil || t.Kind == merge.Unknown {
-		return true
+	var out []Mistyped
+	below := func(to merge.Step, w Mistyped) {
+		w.Path = append(merge.Path{to}, w.Path...)
+		out = append(out, w)
 	}
-	switch v := v.(type) {
-	case map[string]any:
-		if t.Kind != merge.Object && t.Kind != merge.Map {
-			return false
-		}
-		for name, e := range v {
-			if !wellTyped(t.Field(name).Type, e) {
-				return false
-			}
-		}
-		return true
-	case []any:
-		return isList(t) && !slices.ContainsFunc(v, func(e any) bool { return !wellTyped(t.Elem, e) })
-	}
-	want, _ := scalarAs(t, v)
-	return t.Kind == merge.Scalar && want == ""
-}
-
-func mistyped(t *merge.Type, v any, at merge.Path, out *[]Mistyped) {
-	if t == nil || v == nil {
-		return
-	}
-	m, isMap := v.(map[string]any)
-	list, isA := v.([]any)
 	switch t.Kind {
 	case merge.Object, merge.Map:
+		m, isMap := v.(map[string]any)
 		if !isMap {
-			*out = append(*out, Mistyped{Path: at, Want: "a mapping"})
-			return
+			return []Mistyped{{Want: "a mapping"}}
 		}
-		for _, name := range slices.Sorted(maps.Keys(m)) {
-			mistyped(t.Field(name).Type, m[name], at.Child(merge.Named(name)), out)
+		for name, e := range m {
+			for _, w := range MistypedIn(t.Field(name).Type, e) {
+				below(merge.Named(name), w)
+			}
 		}
+		slices.SortStableFunc(out, func(a, b Mistyped) int { return strings.Compare(a.Path[0].Name, b.Path[0].Name) })
 	case merge.List, merge.Keyed, merge.Set:
+		list, isA := v.([]any)
 		if !isA {
-			*out = append(*out, Mistyped{Path: at, Want: "a list"})
-			return
+			return []Mistyped{{Want: "a list"}}
 		}
-		for i, step := range EntrySteps(t, list) {
-			mistyped(t.Elem, list[i], at.Child(step), out)
+		var steps []merge.Step
+		for i, e := range list {
+			for _, w := range MistypedIn(t.Elem, e) {
+				if steps == nil {
+					steps = EntrySteps(t, list)
+				}
+				below(steps[i], w)
+			}
 		}
 	case merge.Scalar:
 		if want, fix := scalarAs(t, v); want != "" {
-			*out = append(*out, Mistyped{Path: at, Want: want, Fix: fix})
+			return []Mistyped{{Want: want, Fix: fix}}
 		}
 	}
+	return out
 }
 
 // scalarAs returns what v should be, "" where it is that; fix is v written as that.

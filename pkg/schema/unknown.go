@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -9,14 +8,39 @@ import (
 )
 
 // Unknown lists the fields of v that t does not declare, in path order; nil where t
-// declares every field of v. Free maps, open objects and values without a type declare
-// everything. A null counts as a field.
+// declares every field of v, for which nothing is allocated. Free maps, open objects and
+// values without a type declare everything. A null counts as a field.
 func Unknown(t *merge.Type, v any) []merge.Path {
-	var out []merge.Path
-	if known(t, v) {
+	if t == nil {
 		return nil
 	}
-	listUnknown(t, v, nil, &out)
+	var out []merge.Path
+	switch v := v.(type) {
+	case map[string]any:
+		if t.Kind != merge.Object && t.Kind != merge.Map {
+			return nil
+		}
+		for name, e := range v {
+			if _, declared := t.Fields[name]; t.Kind == merge.Object && !declared && !t.Open {
+				out = append(out, merge.Path{merge.Named(name)})
+				continue
+			}
+			for _, p := range Unknown(t.Field(name).Type, e) {
+				out = append(out, append(merge.Path{merge.Named(name)}, p...))
+			}
+		}
+		slices.SortStableFunc(out, func(p, q merge.Path) int { return strings.Compare(p[0].Name, q[0].Name) })
+	case []any:
+		var steps []merge.Step
+		for i := 0; isList(t) && i < len(v); i++ {
+			for _, p := range Unknown(t.Elem, v[i]) {
+				if steps == nil {
+					steps = EntrySteps(t, v)
+				}
+				out = append(out, append(merge.Path{steps[i]}, p...))
+			}
+		}
+	}
 	return out
 }
 
@@ -36,56 +60,8 @@ func IsDirective(key string) bool {
 	return key == PatchDirective || key == RetainDirective || strings.HasPrefix(key, OrderDirective) || strings.HasPrefix(key, ExcludeDirective)
 }
 
-// known is called for every object of a run, and allocates nothing.
-func known(t *merge.Type, v any) bool {
-	if t == nil {
-		return true
-	}
-	switch v := v.(type) {
-	case map[string]any:
-		if t.Kind != merge.Object && t.Kind != merge.Map {
-			return true
-		}
-		for name, e := range v {
-			_, declared := t.Fields[name]
-			if t.Kind == merge.Object && !declared && !t.Open || !known(t.Field(name).Type, e) {
-				return false
-			}
-		}
-	case []any:
-		return !isList(t) || !slices.ContainsFunc(v, func(e any) bool { return !known(t.Elem, e) })
-	}
-	return true
-}
-
 func isList(t *merge.Type) bool {
 	return t.Kind == merge.List || t.Kind == merge.Keyed || t.Kind == merge.Set
-}
-
-func listUnknown(t *merge.Type, v any, at merge.Path, out *[]merge.Path) {
-	if t == nil {
-		return
-	}
-	switch v := v.(type) {
-	case map[string]any:
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			path := at.Child(merge.Named(name))
-			switch f, declared := t.Fields[name]; {
-			case t.Kind == merge.Map:
-				listUnknown(t.Elem, v[name], path, out)
-			case declared:
-				listUnknown(f.Type, v[name], path, out)
-			case t.Kind == merge.Object && !t.Open:
-				*out = append(*out, path)
-			}
-		}
-	case []any:
-		if isList(t) {
-			for i, step := range EntrySteps(t, v) {
-				listUnknown(t.Elem, v[i], at.Child(step), out)
-			}
-		}
-	}
 }
 
 // EntrySteps lead to the entries of a list of type t, which may be nil: by their keys where they
