@@ -19,7 +19,7 @@ import (
 // Rewrite gives the configuration that is to stand in the last-applied annotation
 // in place of what was read there. It is called again where another client wrote
 // the object meanwhile.
-type Rewrite func(ctx context.Context, was lastapplied.Original) (apply.Conf, error)
+type Rewrite func(ctx context.Context, was lastapplied.Original) (lastapplied.Original, error)
 
 // Planner plans them, with the settings of a merge.
 type Planner struct{ *apply.Planner }
@@ -29,7 +29,7 @@ type Planner struct{ *apply.Planner }
 type Annotated struct {
 	apply.Planned
 	Was lastapplied.Original
-	Now apply.Conf // as it is kept: shortened, a Secret's values blanked
+	Now lastapplied.Original // as it is kept: shortened, a Secret's values blanked
 
 	Rewrite Rewrite // by which it is planned again
 }
@@ -62,12 +62,10 @@ func (p Planner) Annotate(ctx context.Context, s apply.Subject, live map[string]
 		return out, fmt.Errorf("%s: %w", s.Name, err)
 	}
 	final := merge.At[map[string]any](lastapplied.With(live, text))
-	now := lastapplied.Read(final)
-	if now.State == lastapplied.Foreign {
+	if out.Now = lastapplied.Read(final); out.Now.State == lastapplied.Foreign {
 		return out, fmt.Errorf("%s: %w", s.Name, apply.ErrForeign)
 	}
-	out.Final, out.Now = final, apply.Conf{Value: now.Value, Blanking: now.Blanking}
-	if text != out.Was.Text {
+	if out.Final = final; text != out.Was.Text {
 		out.Action = apply.Change
 	}
 	return out, nil
@@ -77,7 +75,7 @@ func (p Planner) Annotate(ctx context.Context, s apply.Subject, live map[string]
 // field's type; what before has too was accepted once, and counts no more. s is the object of the
 // file that conf is from, if any. Only the text of a warning comes back where the Planner is to
 // warn. Otherwise they are an error that names them, as is a schema that cannot be read.
-func (p Planner) Check(ctx context.Context, s apply.Subject, conf apply.Conf, before any) (warning string, err error) {
+func (p Planner) Check(ctx context.Context, s apply.Subject, conf lastapplied.Original, before any) (warning string, err error) {
 	if p.Validate == apply.Ignore {
 		return "", nil
 	}

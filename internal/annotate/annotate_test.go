@@ -60,9 +60,9 @@ func set(t *testing.T, path string, value any) merge.Change {
 
 // rewritten makes a Rewrite of changes.
 func rewritten(changes ...merge.Change) Rewrite {
-	return func(_ context.Context, was lastapplied.Original) (apply.Conf, error) {
+	return func(_ context.Context, was lastapplied.Original) (lastapplied.Original, error) {
 		v, err := merge.Replay(was.Value, changes)
-		return apply.Conf{Value: v, Blanking: was.Blanking}, err
+		return lastapplied.Original{Value: v, Blanking: was.Blanking}, err
 	}
 }
 
@@ -170,14 +170,14 @@ func TestMeaningsHideSecrets(t *testing.T) {
 func TestCheck(t *testing.T) {
 	p, s := planner(t), subject(t, conf)
 	wrong := read(t, strings.Replace(conf, `"data"`, `"dta"`, 1))
-	if _, err := p.Check(t.Context(), s, apply.Conf{Value: wrong}, nil); err == nil || !strings.Contains(err.Error(), `unknown field "dta" (did you mean data?)`) {
+	if _, err := p.Check(t.Context(), s, lastapplied.Original{Value: wrong}, nil); err == nil || !strings.Contains(err.Error(), `unknown field "dta" (did you mean data?)`) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := p.Check(t.Context(), s, apply.Conf{Value: wrong}, wrong); err != nil {
+	if _, err := p.Check(t.Context(), s, lastapplied.Original{Value: wrong}, wrong); err != nil {
 		t.Errorf("what stood there before is no news: %v", err)
 	}
 	p.Validate = apply.Warn
-	if text, err := p.Check(t.Context(), s, apply.Conf{Value: wrong}, nil); err != nil || !strings.Contains(text, "dta") {
+	if text, err := p.Check(t.Context(), s, lastapplied.Original{Value: wrong}, nil); err != nil || !strings.Contains(text, "dta") {
 		t.Errorf("got %q, %v", text, err)
 	}
 }

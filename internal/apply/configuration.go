@@ -15,25 +15,19 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
-// Conf is a last-applied configuration and how much of it is known.
-type Conf struct {
-	Value    any
-	Blanking lastapplied.Blanking
-}
-
 // Given returns a configuration read from a file, to be kept on live. One that
 // view-last-applied printed may be blanked, and stays so. It is an error if it names
 // another object.
-func Given(value, live any) (Conf, error) {
+func Given(value, live any) (lastapplied.Original, error) {
 	text, _ := json.Marshal(value) // it is JSON, as read
 	read := lastapplied.Read(lastapplied.With(live, string(text)))
 	switch read.State {
 	case lastapplied.Blanked:
-		return Conf{Value: read.Value, Blanking: read.Blanking}, nil
+		return read, nil
 	case lastapplied.Foreign:
-		return Conf{}, ErrForeign
+		return lastapplied.Original{}, ErrForeign
 	}
-	return Conf{Value: value}, nil
+	return lastapplied.Original{Value: value, State: lastapplied.OK}, nil
 }
 
 // ErrForeign is the error of a configuration of another object.

@@ -36,47 +36,38 @@ const (
 	Helm          From = "helm" // the manifest of a release; the annotation of objects that it does not have
 )
 
-// original holds what was applied last, as far as that is known.
-type original struct {
-	value      any // nil: nothing known
-	blanked    bool
-	fromFields bool // to be read from managedFields, once the type is known
-	problem    string
-}
-
-func (o Originals) find(local object.Object, live map[string]any) (original, error) {
+// find returns what was applied last, as far as that is known. One with BlankAll is to be read from
+// managedFields, once the type is known.
+func (o Originals) find(local object.Object, live map[string]any) (lastapplied.Original, error) {
 	if live == nil {
-		return original{}, nil
+		return lastapplied.Original{}, nil
 	}
 	switch o.From {
 	case None:
-		return original{}, nil
+		return lastapplied.Original{}, nil
 	case ManagedFields:
-		return original{fromFields: true}, nil
+		return lastapplied.Original{State: lastapplied.Blanked, Blanking: lastapplied.BlankAll}, nil
 	case File, Helm:
 		found, err := o.Saved(local)
 		switch {
 		case err != nil:
-			return original{}, err
+			return lastapplied.Original{}, err
 		case found == nil && o.From == Helm:
-			return annotated(live), nil
+			return lastapplied.Read(live), nil
 		case found == nil:
-			return original{}, nil
+			return lastapplied.Original{}, nil
 		}
 		given, err := Given(found.Value, live)
-		switch {
-		case err != nil:
-			return original{}, fmt.Errorf("--original: %s: %w", found.Origin, err)
-		case given.Blanking == lastapplied.BlankAll:
-			return original{fromFields: true}, nil
+		if err != nil {
+			err = fmt.Errorf("--original: %s: %w", found.Origin, err)
 		}
-		return original{value: given.Value, blanked: given.Blanking != lastapplied.BlankNothing}, nil
+		return given, err
 	case Annotation:
-		return annotated(live), missing(live)
+		return lastapplied.Read(live), missing(live)
 	case Auto, "":
-		return annotated(live), nil
+		return lastapplied.Read(live), nil
 	}
-	return original{}, fmt.Errorf("--original=%s: there are auto, annotation, managed-fields, helm:RELEASE, none, or a FILE", o.From)
+	return lastapplied.Original{}, fmt.Errorf("--original=%s: there are auto, annotation, managed-fields, helm:RELEASE, none, or a FILE", o.From)
 }
 
 // missing returns an error where live has no annotation that an original can be read from:
@@ -89,17 +80,6 @@ func missing(live map[string]any) error {
 		return errors.New("--original=annotation: " + read.Flaw() + ": put back what was applied: kubectl merge set-last-applied -f FILE")
 	}
 	return nil
-}
-
-func annotated(live map[string]any) original {
-	read := lastapplied.Read(live)
-	switch {
-	case read.Blanking == lastapplied.BlankAll:
-		return original{fromFields: true}
-	case read.State == lastapplied.Blanked:
-		return original{value: read.Value, blanked: true}
-	}
-	return original{value: read.Value, problem: read.Problem}
 }
 
 // misshapen reports the values of an original that are lists or mappings where the type has something

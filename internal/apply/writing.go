@@ -61,18 +61,21 @@ func (ClientSide) sides(ctx context.Context, m merging) (out sides, err error) {
 }
 
 // since returns the sides of a merge with an original.
-func (m merging) since(ctx context.Context, original original) (out sides, err error) {
-	if out.typ, err = m.schema(ctx, m.Subject, original.value, m.live); err != nil {
+func (m merging) since(ctx context.Context, original lastapplied.Original) (out sides, err error) {
+	if out.fromOwners = original.Blanking == lastapplied.BlankAll; out.fromOwners {
+		original.Value = nil
+	}
+	if out.typ, err = m.schema(ctx, m.Subject, original.Value, m.live); err != nil {
 		return out, err
 	}
+	out.Triple, out.problem = m.triple(), original.Problem
 	switch {
-	case original.fromFields:
-		original.value = ownership.Original(m.live, m.holders(m.live), out.typ)
-	case original.problem == "" && !original.blanked:
-		original.problem = misshapen(m.Object, original.value, out.typ)
+	case out.fromOwners:
+		original.Value = ownership.Original(m.live, m.holders(m.live), out.typ)
+	case original.State == lastapplied.OK:
+		out.problem = misshapen(m.Object, original.Value, out.typ)
 	}
-	out.Triple, out.problem, out.fromOwners = m.triple(), original.problem, original.fromFields
-	out.Triple.Original, out.Triple.Blanked = original.value, original.blanked
+	out.Triple.Original, out.Triple.Blanked = original.Value, original.State == lastapplied.Blanked && !out.fromOwners
 	return out, nil
 }
 
@@ -148,12 +151,11 @@ func (r Recorded) before(live map[string]any) string {
 
 func (r Recorded) sides(ctx context.Context, m merging) (sides, error) {
 	if m.live == nil {
-		return m.since(ctx, original{})
+		return m.since(ctx, lastapplied.Original{})
 	}
-	read := lastapplied.With(lastapplied.Without(m.live), r.before(m.live)).(map[string]any)
-	was := annotated(read)
-	if was.problem != "" {
-		was.problem = strings.ReplaceAll(lastapplied.Read(read).Flaw(), lastapplied.Annotation, "what was recorded") + ": nothing is removed because of it"
+	was := lastapplied.Read(lastapplied.With(lastapplied.Without(m.live), r.before(m.live)))
+	if was.Problem != "" {
+		was.Problem = strings.ReplaceAll(was.Flaw(), lastapplied.Annotation, "what was recorded") + ": nothing is removed because of it"
 	}
 	return m.since(ctx, was)
 }

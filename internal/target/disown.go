@@ -118,14 +118,12 @@ func (d *Disowning) look(ctx context.Context, h *Disowned, conf any) error {
 
 // giveUp removes fields from a configuration.
 func (d *Disowning) giveUp(t Target, fields []merge.Path) annotate.Rewrite {
-	return func(ctx context.Context, was lastapplied.Original) (apply.Conf, error) {
-		conf := apply.Conf{Value: was.Value, Blanking: was.Blanking}
-		if err := annotate.Usable(was, t.Live); err != nil {
-			return conf, err
+	return func(ctx context.Context, was lastapplied.Original) (lastapplied.Original, error) {
+		err := annotate.Usable(was, t.Live)
+		if err == nil {
+			was.Value, err = d.remove(ctx, t.subject(), was.Value, fields)
 		}
-		var err error
-		conf.Value, err = d.remove(ctx, t.subject(), was.Value, fields)
-		return conf, err
+		return was, err
 	}
 }
 

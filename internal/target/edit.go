@@ -38,9 +38,7 @@ func (a *Access) Edit(ctx context.Context, t Target, asJSON bool) (*Edit, error)
 	if err := annotate.Usable(read, t.Live); err != nil {
 		return nil, err
 	}
-	c, err := a.Plan(ctx, t, func(context.Context, lastapplied.Original) (apply.Conf, error) {
-		return apply.Conf{Value: read.Value, Blanking: read.Blanking}, nil
-	})
+	c, err := a.Plan(ctx, t, func(context.Context, lastapplied.Original) (lastapplied.Original, error) { return read, nil })
 	if err != nil {
 		return nil, err
 	}
@@ -144,10 +142,10 @@ func (s *Edit) served(ctx context.Context, o object.Object) error {
 var errOvertaken = errors.New("last-applied: was changed by others while you edited it: nothing was saved: look at it (kubectl merge view-last-applied), and edit again")
 
 // rewrite replaces the edited configuration by the user's, and no other one.
-func (s *Edit) rewrite(conf apply.Conf) annotate.Rewrite {
-	return func(_ context.Context, was lastapplied.Original) (apply.Conf, error) {
+func (s *Edit) rewrite(conf lastapplied.Original) annotate.Rewrite {
+	return func(_ context.Context, was lastapplied.Original) (lastapplied.Original, error) {
 		if was.Text != s.base {
-			return apply.Conf{}, errOvertaken
+			return was, errOvertaken
 		}
 		return conf, nil
 	}

@@ -117,9 +117,9 @@ func (a *Access) Write(ctx context.Context, t Target, c annotate.Annotated, dry 
 // Unlike kubectl: an unknown field, or a value of another type, is an error. The next merge would look for it in
 // live in vain, and the one that was meant would not be owned by the applier.
 func (a *Access) Set(t Target, create bool, warn func(string)) annotate.Rewrite {
-	return func(ctx context.Context, was lastapplied.Original) (apply.Conf, error) {
+	return func(ctx context.Context, was lastapplied.Original) (lastapplied.Original, error) {
 		if was.State == lastapplied.None && !create {
-			return apply.Conf{}, fmt.Errorf("no last-applied-configuration annotation found on resource: %s, to create the annotation, run the command with --create-annotation", t.Name)
+			return was, fmt.Errorf("no last-applied-configuration annotation found on resource: %s, to create the annotation, run the command with --create-annotation", t.Name)
 		}
 		conf, err := apply.Given(t.Local.Value, t.Live)
 		if err != nil {
