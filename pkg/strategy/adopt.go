@@ -90,19 +90,15 @@ func extras(in Input, result any) []merge.Removal {
 		apart := o.Subresource == "scale" // no apply writes there: even under the applier's name it was another command
 		return !schema.ControlPlane(o.Manager) && (apart || o.Subresource == "" && !slices.Contains(t.Appliers, o.Manager))
 	}
-	out := in.added(merge.Diff(result, t.Local, in.Schema), foreign)
-	out = append(out, in.foreignFields(result, out, foreign)...)
-	out = slices.DeleteFunc(out, func(r merge.Removal) bool {
+	return slices.DeleteFunc(in.added(result, result, foreign), func(r merge.Removal) bool {
 		rule, ok := merge.RuleAt(in.Policy.Rules, r.Path)
 		return ok && rule.Choice == merge.TakeLive
 	})
-	merge.SortByPath(out, func(r merge.Removal) merge.Path { return r.Path })
-	return out
 }
 
-// added lists the entries that the changes remove and that such an owner has added.
-func (in Input) added(changes []merge.Change, by func(merge.Owner) bool) (out []merge.Removal) {
-	for _, r := range entriesOf(in.Schema, nil, changes) {
+// added lists what such an owner has added to an object and local lacks, and what it has set that is in the result.
+func (in Input) added(to, result any, by func(merge.Owner) bool) (out []merge.Removal) {
+	for _, r := range entriesOf(in.Schema, nil, merge.Diff(to, in.Triple.Local, in.Schema)) {
 		if isServers(r.Path) || serverMade(in, r) {
 			continue
 		}
@@ -110,6 +106,8 @@ func (in Input) added(changes []merge.Change, by func(merge.Owner) bool) (out []
 			out = append(out, r)
 		}
 	}
+	out = append(out, in.foreignFields(result, out, by)...)
+	merge.SortByPath(out, func(r merge.Removal) merge.Path { return r.Path })
 	return out
 }
 

@@ -180,7 +180,9 @@ func Plan(in Input) (Output, error) {
 		return Output{}, err
 	}
 	if in.Triple.Original == nil && in.Triple.Live != nil {
-		out.Undecided = undecided(in, out.Result)
+		// What live has, local lacks and a manager other than the server put there: without an original
+		// it is unknown whether it was meant to be removed.
+		out.Undecided = in.added(in.Triple.Live, out.Result, isPerson)
 	}
 	out.Adoptable = adoptable(in, out.Result)
 	if out.Adoption = in.adoption(out.Undecided); out.Undecided == nil {

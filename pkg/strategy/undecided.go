@@ -8,17 +8,6 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
-// undecided lists what live has, local lacks and a manager other than the server put there.
-// Without an original it is unknown whether it was meant to be removed. Entries of maps,
-// sets and keyed lists are never a default; other fields count only where managedFields
-// name an owner.
-func undecided(in Input, result any) []merge.Removal {
-	out := in.added(merge.Diff(in.Triple.Live, in.Triple.Local, in.Schema), isPerson)
-	out = append(out, in.foreignFields(result, out, isPerson)...)
-	merge.SortByPath(out, func(r merge.Removal) merge.Path { return r.Path })
-	return out
-}
-
 // entriesOf lists the entries that the changes remove, also those inside a map or
 // list that is removed as a whole. typ is the type of the value at base.
 func entriesOf(typ *merge.Type, base merge.Path, changes []merge.Change) (out []merge.Removal) {
