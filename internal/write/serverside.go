@@ -33,17 +33,6 @@ func (c *applying) apply(ctx context.Context, r apply.Request, w cluster.Write) 
 	return c.API.Apply(ctx, c.Target, r.Body, w)
 }
 
-// verified returns the error of a trial whose result is not the planned one. It names the object.
-func (c *applying) verified(obj map[string]any) error {
-	if c.out.Planned.Applying == nil {
-		return nil
-	}
-	if err := verify(c.out.Planned, obj); err != nil {
-		return fmt.Errorf("%s: %w", c.Target, err)
-	}
-	return nil
-}
-
 // handOver writes only the owners that a plan needs, without a value, and merges again. The write
 // is bound to the object that was merged. The error names the object.
 func (c *applying) handOver(ctx context.Context, try int) error {
@@ -84,11 +73,11 @@ func (e *Different) Error() string {
 		": nothing was written: look for an admission webhook or another owner of the field, or write without this check (--preflight=false)"
 }
 
-// verify returns a *Different if obj, the server's dry-run result of a plan, loses or changes a
+// verify returns a *Different if obj, the server's dry-run result of a server-side apply, loses or changes a
 // value of live that the plan keeps. Values that the server adds, or resets to live's, are accepted
 // as in any write, and those that it restores are reported (Result.Restored). nil: neither.
 func verify(p apply.Planned, obj map[string]any) error {
-	if p.Live == nil || p.Final == nil {
+	if p.Applying == nil || p.Live == nil || p.Final == nil {
 		return nil
 	}
 	want, is := bare(p, p.Final), bare(p, obj)

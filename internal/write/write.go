@@ -98,8 +98,10 @@ func (s *Server) Apply(ctx context.Context, t Task) (Result, error) {
 		obj, err := c.send(ctx, try >= boundTries)
 		switch {
 		case err == nil && s.Trial:
-			c.out.Object = obj
-			return c.out, c.verified(obj)
+			if c.out.Object, err = obj, verify(p, obj); err != nil {
+				err = fmt.Errorf("%s: %w", c.Target, err)
+			}
+			return c.out, err
 		case err == nil:
 			c.written(obj)
 			return c.out, nil
