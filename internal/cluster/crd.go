@@ -80,9 +80,7 @@ func (c *Cluster) WaitEstablished(ctx context.Context, crd Target, stored map[st
 		case why != "" && (why != before || time.Since(begun) > staleWait):
 			return fmt.Errorf("%s: is written, but its kind is not served: %s: fix that, and merge again", crd, why)
 		}
-		select {
-		case <-time.After(pause):
-		case <-limited.Done():
+		if Sleep(limited, pause) != nil {
 			switch {
 			case ctx.Err() != nil: // the plain error would mean that it was not written
 				return fmt.Errorf("%s: was written, and the run was interrupted before its kind was served: merge again", crd)

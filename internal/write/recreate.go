@@ -163,9 +163,7 @@ func (c *recreating) gone(ctx context.Context) error {
 		case err == nil && object.UID(live) != c.deletion(false).UID:
 			return fmt.Errorf("%s: was deleted, and has been created by others since: merge again", c.Target)
 		}
-		select {
-		case <-time.After(pause):
-		case <-waited.Done():
+		if cluster.Sleep(waited, pause) != nil {
 			why := "has not gone"
 			if held := (object.Object{Value: live}).Finalizers(); len(held) > 0 {
 				why = "waits for its finalizers " + strings.Join(slices.Sorted(slices.Values(held)), ", ")
