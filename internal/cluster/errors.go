@@ -137,8 +137,7 @@ func (c *Cluster) explain(err error, t Target, verb string) error {
 		return c.unreachable(err)
 	}
 	s := status.Status()
-	r := &Refusal{Target: t, Verb: verb, Code: int(s.Code), Reason: s.Reason}
-	r.Message = s.Message
+	r := &Refusal{Target: t, Verb: verb, Code: int(s.Code), Reason: s.Reason, Message: s.Message}
 	if s.Details != nil {
 		r.Causes, r.Kind, r.Name = s.Details.Causes, s.Details.Kind, s.Details.Name
 	}

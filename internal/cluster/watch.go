@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/redact"
@@ -101,8 +102,12 @@ func (c *Cluster) event(w Watching, line []byte) (Event, error) {
 	if err := json.Unmarshal(line, &e); err != nil {
 		return Event{}, c.garbled("is no event")
 	}
-	if e.Type == "ERROR" {
-		return Event{}, c.ended(t, e.Object)
+	if e.Type == "ERROR" { // with a Status: the server ends the watch early
+		var s metav1.Status
+		if err := json.Unmarshal(e.Object, &s); err != nil {
+			return Event{}, c.garbled("ends a watch for no reason")
+		}
+		return Event{}, c.explain(&apierrors.StatusError{ErrStatus: s}, t, "watch")
 	}
 	v, err := merge.ReadJSON(e.Object)
 	obj, ok := v.(map[string]any)
@@ -133,18 +138,6 @@ func (c *Cluster) event(w Watching, line []byte) (Event, error) {
 		c.Values.Add(obj)
 	}
 	return read, nil
-}
-
-// ended returns the Status with which a server ends a watch early, as an error.
-func (c *Cluster) ended(t Target, text []byte) error {
-	var s metav1.Status
-	if err := json.Unmarshal(text, &s); err != nil {
-		return c.garbled("ends a watch for no reason")
-	}
-	r := &Refusal{Target: t, Verb: "watch", Code: int(s.Code), Reason: s.Reason}
-	r.Message = s.Message
-	r.Text = r.messageOf(s)
-	return r
 }
 
 // IsGone reports that the version a watch or a list was to continue from is too old.
