@@ -100,17 +100,21 @@ var (
 // Rules: https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes.
 func (f *Follower) Run(ctx context.Context) {
 	for pause := Pause; ctx.Err() == nil; {
-		version, err := f.list(ctx)
-		watched := err == nil
+		s, listed, err := f.read(ctx)
+		watched := listed && err == nil
 		switch {
-		case watched:
-			pause = Pause
-			err = f.watch(ctx, version)
-		case Refused(err) && f.Names == nil:
-			f.Send(ctx, Update{Denied: err})
-			return
+		case err == nil:
+			f.troubled = false
+			if f.Send(ctx, Update{Whole: true, Objects: s.Objects}); watched {
+				pause = Pause
+				err = f.watch(ctx, s.Version)
+			} else {
+				_ = cluster.Sleep(ctx, f.Every)
+			}
 		case Refused(err):
-			err = f.readEach(ctx)
+			if f.Send(ctx, Update{Denied: err}); f.Names == nil {
+				return
+			}
 		}
 		switch {
 		case err == nil, errors.Is(err, errSilent):
@@ -139,16 +143,6 @@ func (f *Follower) Run(ctx context.Context) {
 func Refused(err error) bool {
 	code := cluster.Code(err)
 	return code == 401 || code == 403 || code == 405 || code == 404
-}
-
-func (f *Follower) list(ctx context.Context) (version string, err error) {
-	s, err := f.API.Snapshot(ctx, f.Watching, f.Keep)
-	if err != nil {
-		return "", err
-	}
-	f.troubled = false
-	f.Send(ctx, Update{Whole: true, Objects: s.Objects})
-	return s.Version, nil
 }
 
 // watch continues from a version, and again each time that the server ends a watch that has sent
@@ -196,44 +190,30 @@ func (f *Follower) watch(ctx context.Context, version string) error {
 
 // Read returns the current objects: from a list or, if this user may not list, read one by one.
 func (f *Follower) Read(ctx context.Context) (Update, error) {
-	s, err := f.API.Snapshot(ctx, f.Watching, f.Keep)
-	if Refused(err) && f.Names != nil {
-		return f.each(ctx)
-	}
+	s, _, err := f.read(ctx)
 	return Update{Whole: true, Objects: s.Objects}, err
 }
 
-// readEach reads the objects one by one, as get is the only permission.
-func (f *Follower) readEach(ctx context.Context) error {
-	u, err := f.each(ctx)
-	if Refused(err) {
-		f.Send(ctx, Update{Denied: err})
+// read is Read; listed reports whether the objects are from a list, with the version that a watch continues from.
+func (f *Follower) read(ctx context.Context) (s cluster.Snapshot, listed bool, err error) {
+	s, err = f.API.Snapshot(ctx, f.Watching, f.Keep)
+	if !Refused(err) || f.Names == nil {
+		return s, true, err
 	}
-	if err != nil {
-		return err
-	}
-	f.troubled = false
-	f.Send(ctx, u)
-	_ = cluster.Sleep(ctx, f.Every)
-	return nil
-}
-
-// each reads each of the objects.
-func (f *Follower) each(ctx context.Context) (Update, error) {
-	u := Update{Whole: true}
-	for _, name := range f.Names {
+	s = cluster.Snapshot{}
+	for _, name := range f.Names { // get is the only permission
 		obj, err := f.API.Get(ctx, cluster.Target{Resource: f.Resource, Namespace: f.Namespace, Name: name})
 		if cluster.IsNotFound(err) {
 			continue
 		}
 		if err != nil {
-			return Update{}, err
+			return cluster.Snapshot{}, false, err
 		}
 		if obj = f.Keep(obj); obj != nil {
-			u.Objects = append(u.Objects, obj)
+			s.Objects = append(s.Objects, obj)
 		}
 	}
-	return u, nil
+	return s, false, nil
 }
 
 // Sources returns what to follow for targets, in their order: one source for each kind and

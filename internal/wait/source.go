@@ -183,7 +183,7 @@ func (b *board) readAll(ctx context.Context, all []source) (unread []update) {
 	group.Wait()
 	for i, u := range updates {
 		switch {
-		case errs[i] == nil && u.Whole:
+		case errs[i] == nil:
 			b.take(u, time.Now())
 		case errs[i] != nil && u.source.Names != nil && !follow.Refused(errs[i]):
 			unread = append(unread, update{note: u.source.Plural + " could not be read again: " + errs[i].Error() + ": what is reported was read before"})
