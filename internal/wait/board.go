@@ -154,9 +154,9 @@ func (b *board) take(u update, now time.Time) {
 		}
 	}
 	switch {
-	case u.note != "":
+	case u.Note != "":
 		if b.Noted != nil {
-			b.Noted(u.note)
+			b.Noted(u.Note)
 		}
 		return
 	case u.Denied != nil:

@@ -143,7 +143,7 @@ func TestGoneAndReplaced(t *testing.T) {
 	p := play(t, deployment("a", "2"))
 	p.takes("Deployment", update{Update: follow.Update{Gone: true, Objects: []map[string]any{liveDeployment(t, "a", "1", 1)}}}, 0)
 	p.want(notYet) // that was the one before it
-	p.takes("Deployment", update{note: "trouble"}, 0)
+	p.takes("Deployment", update{Update: follow.Update{Note: "trouble"}}, 0)
 	p.want(notYet, "note trouble")
 }
 

@@ -115,11 +115,10 @@ func about(event map[string]any) string {
 	return cmp.Or(merge.At[string](event, "involvedObject", "uid"), merge.At[string](event, "regarding", "uid"))
 }
 
-// update is the news about a source.
+// update is the news about a source. Its Note is also what limits the wait's view.
 type update struct {
 	follow.Update
 	source source
-	note   string // what limits the wait's view
 }
 
 // polling is the interval in which objects are read that may not be watched.
@@ -128,17 +127,14 @@ const polling = 2 * time.Second
 // run sends the updates of a source to a board until ctx ends.
 func (s source) run(ctx context.Context, api *cluster.Cluster, silence time.Duration, updates chan<- update) {
 	send := func(ctx context.Context, u follow.Update) {
-		one := update{Update: u, source: s}
 		switch {
-		case u.Note != "":
-			one.note = u.Note
 		case u.Trouble != nil:
-			one.note = u.Trouble.Error() + ": trying again"
+			u.Note = u.Trouble.Error() + ": trying again"
 		case u.Denied != nil && s.Names == nil:
-			one.note = "the wait cannot report why pods are not ready: " + u.Denied.Error()
+			u.Note = "the wait cannot report why pods are not ready: " + u.Denied.Error()
 		}
 		select {
-		case updates <- one:
+		case updates <- update{u, s}:
 		case <-ctx.Done():
 		}
 	}
@@ -186,7 +182,7 @@ func (b *board) readAll(ctx context.Context, all []source) (unread []update) {
 		case errs[i] == nil:
 			b.take(u, time.Now())
 		case errs[i] != nil && u.source.Names != nil && !follow.Refused(errs[i]):
-			unread = append(unread, update{note: u.source.Plural + " could not be read again: " + errs[i].Error() + ": what is reported was read before"})
+			unread = append(unread, update{Update: follow.Update{Note: u.source.Plural + " could not be read again: " + errs[i].Error() + ": what is reported was read before"}})
 		}
 	}
 	return unread

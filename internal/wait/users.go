@@ -105,8 +105,8 @@ func (u *Users) Await(ctx context.Context, targets []cluster.Target, until time.
 	for {
 		select {
 		case one := <-updates:
-			if one.note != "" && one.Denied == nil && u.Noted != nil {
-				u.Noted(one.note)
+			if one.Note != "" && one.Denied == nil && u.Noted != nil {
+				u.Noted(one.Note)
 			}
 			s.take(one)
 		case <-again:
@@ -234,7 +234,7 @@ func (s *use) take(u update) {
 			s.unknown[u.source.Namespace] = u.Denied
 		}
 		return
-	case u.note != "":
+	case u.Note != "":
 		return
 	case u.Whole:
 		s.seen[u.source.Watching] = true
