@@ -178,7 +178,7 @@ func (v *setCall) view(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	members, decisions, err := s.View(ctx, v.concurrency)
+	members, decisions, err := s.View(ctx)
 	if err != nil {
 		return err
 	}

@@ -97,7 +97,7 @@ func (v *setCall) adoptees(ctx context.Context, s, other *prune.Set) ([]prune.Me
 	case len(v.args) > 1:
 		return v.named(ctx, cluster.Query{Args: v.args[1:], Namespace: ns})
 	case v.inputs.Selector != "":
-		l := prune.Labelled{Selector: v.inputs.Selector, Namespace: ns, Limit: v.concurrency}
+		l := prune.Labelled{Selector: v.inputs.Selector, Namespace: ns}
 		if v.namespaces {
 			l.Namespace = ""
 		}
@@ -109,7 +109,7 @@ func (v *setCall) adoptees(ctx context.Context, s, other *prune.Set) ([]prune.Me
 	case other == nil:
 		return nil, errors.New("--from: an id alone does not locate the set's members: name the objects, or the set")
 	}
-	return other.Everyone(ctx, v.concurrency)
+	return other.Everyone(ctx)
 }
 
 func (v *setCall) named(ctx context.Context, q cluster.Query) ([]prune.Member, error) {
@@ -148,7 +148,7 @@ func (v *setCall) verify(ctx context.Context) error {
 	if err := errors.Join(s.Existing(), s.Writable()); err != nil {
 		return err
 	}
-	want, problems, failed := s.Verify(ctx, v.concurrency)
+	want, problems, failed := s.Verify(ctx)
 	if failed != nil {
 		return failed
 	}
@@ -184,7 +184,7 @@ func (v *setCall) disband(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	members, err := s.Everyone(ctx, v.concurrency)
+	members, err := s.Everyone(ctx)
 	if err != nil {
 		return err
 	}
@@ -203,7 +203,7 @@ func (v *setCall) disband(ctx context.Context) error {
 		v.outcome(m.Target, "left")
 	}
 	if v.mode == dryNone {
-		if err := (&prune.Pruner{Set: s, Limit: v.concurrency}).Dissolve(ctx); err != nil {
+		if err := (&prune.Pruner{Set: s}).Dissolve(ctx); err != nil {
 			return err
 		}
 	}

@@ -37,7 +37,7 @@ func (v *setCall) delete(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p := &prune.Pruner{Set: s, Allowed: allowed, Propagation: propagations[v.cascade], Limit: v.concurrency, Disband: true}
+	p := &prune.Pruner{Set: s, Allowed: allowed, Propagation: propagations[v.cascade], Disband: true}
 	plan := &run.Plan{Job: &run.Job{Pruner: p, Write: cluster.Write{DryRun: v.mode == dryServer}, Concurrency: v.concurrency, Needs: run.Outcomes}}
 	h := &holding{api: v.api, types: (&apply.Documents{Fetch: v.api.OpenAPI, Definition: v.api.Definition}).Type, note: s.Note, orphans: v.cascade == "orphan"}
 	if v.gone {

@@ -214,5 +214,5 @@ func (c *comparison) members(ctx context.Context) ([]*run.Item, error) {
 	if err != nil {
 		return nil, err
 	}
-	return (&prune.Pruner{Set: set, Limit: c.concurrency}).Decide(ctx, c.Plan)
+	return (&prune.Pruner{Set: set}).Decide(ctx, c.Plan)
 }

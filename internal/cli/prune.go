@@ -77,7 +77,7 @@ func (c *call) openSet(ctx context.Context, r request) error {
 	set.Note = r.note
 	r.Planner.Set = &apply.Membership{ID: set.Parent.ID(), Name: set.Target.String()}
 	r.Pruner = &prune.Pruner{
-		Set: set, Allowed: allowed, Propagation: propagations[c.cascade], Whole: r.Needs != run.Outcomes, Kept: c.takes, Limit: c.concurrency,
+		Set: set, Allowed: allowed, Propagation: propagations[c.cascade], Whole: r.Needs != run.Outcomes, Kept: c.takes,
 		Unread: sync.OnceValue(func() map[applyset.Identity]string { return c.unread(ctx) }),
 	}
 	if c.prune {
@@ -109,12 +109,12 @@ func (c *call) unread(ctx context.Context) map[applyset.Identity]string {
 }
 
 // readSet reads the set that the flags name, and checks it: the first error counts.
-func (e *env) readSet(ctx context.Context, f setFlags, api *cluster.Cluster, checks ...func(*prune.Set) error) (*prune.Set, error) {
-	parent, err := f.parent(ctx, e, api)
+func (c *call) readSet(ctx context.Context, f setFlags, api *cluster.Cluster, checks ...func(*prune.Set) error) (*prune.Set, error) {
+	parent, err := f.parent(ctx, c.env, api)
 	if err != nil {
 		return nil, err
 	}
-	s, err := prune.Read(ctx, api, parent)
+	s, err := prune.Read(ctx, api, parent, c.concurrency)
 	for i := 0; i < len(checks) && err == nil; i++ {
 		err = checks[i](s)
 	}

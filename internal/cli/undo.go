@@ -178,7 +178,7 @@ func (u *undoing) open(ctx context.Context, mode dryRun) (*session, *undo.Undo, 
 		Planner: &apply.Planner{Policy: policy, Manager: u.manager, Schemas: docs.Type, Rules: rules},
 		Note:    u.noteOnce,
 		Contents: func(ctx context.Context, all []applyset.Decision) applyset.Contents {
-			return (&prune.Set{API: api}).Contents(ctx, all, u.concurrency)
+			return (&prune.Set{API: api, Limit: u.concurrency}).Contents(ctx, all)
 		},
 		Cover: func(ctx context.Context, id string, members []applyset.Member) error {
 			return u.cover(ctx, api, id, members)

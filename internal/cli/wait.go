@@ -12,7 +12,6 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
 	"github.com/kubectl-merge/kubectl-merge/internal/live"
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
-	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 	"github.com/kubectl-merge/kubectl-merge/internal/prune"
 	"github.com/kubectl-merge/kubectl-merge/internal/ready"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
@@ -111,7 +110,7 @@ func (c *call) members(ctx context.Context, api *cluster.Cluster) ([]wait.Object
 	if err != nil {
 		return nil, err
 	}
-	found, err := set.Everyone(ctx, parallel.Limit)
+	found, err := set.Everyone(ctx)
 	var all []wait.Object
 	for _, m := range found {
 		o := wait.Object{Target: m.Target}

@@ -29,7 +29,6 @@ func (s *Set) Existing() error {
 type Labelled struct {
 	Selector  string
 	Namespace string // "" for all
-	Limit     int    // concurrent lists
 }
 
 // Applied returns the applied objects with these labels: they carry the last-applied configuration,
@@ -66,7 +65,7 @@ func (s *Set) everywhere(ctx context.Context, l Labelled) ([]Member, error) {
 		s.Note(s.Target.String(), "kinds whose server does not answer are left out: "+err.Error())
 	}
 	found, errs := make([][]map[string]any, len(resources)), make([]error, len(resources))
-	parallel.Each(ctx, parallel.Steps{N: len(resources), Limit: l.Limit}, func(i int) {
+	parallel.Each(ctx, parallel.Steps{N: len(resources), Limit: s.Limit}, func(i int) {
 		found[i], errs[i] = s.API.ListMetadata(ctx, resources[i], resources[i].Within(l.Namespace), l.Selector)
 	})
 	var (

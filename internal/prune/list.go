@@ -87,11 +87,11 @@ func parentKinds(ctx context.Context, api API) (out []cluster.Resource, missing 
 
 // View returns a set's members, and a decision about each as if no input had it. The error is that
 // of a kind that is not served, or of a list.
-func (s *Set) View(ctx context.Context, limit int) ([]Member, []applyset.Decision, error) {
+func (s *Set) View(ctx context.Context) ([]Member, []applyset.Decision, error) {
 	if err := s.resolve(ctx); err != nil {
 		return nil, nil, err
 	}
-	found, err := s.Members(ctx, Where{Kinds: s.Parent.Kinds, Namespaces: s.Parent.AllNamespaces(), Limit: limit})
+	found, err := s.Members(ctx, s.Parent)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -106,15 +106,15 @@ func (s *Set) View(ctx context.Context, limit int) ([]Member, []applyset.Decisio
 			all, decisions = append(all, m), append(decisions, d)
 		}
 	}
-	return all, r.Contain(decisions, s.Contents(ctx, decisions, limit)), nil
+	return all, r.Contain(decisions, s.Contents(ctx, decisions)), nil
 }
 
 // Everyone returns all members of a set. It is an error if any kind cannot be listed.
-func (s *Set) Everyone(ctx context.Context, limit int) ([]Member, error) {
+func (s *Set) Everyone(ctx context.Context) ([]Member, error) {
 	if err := s.resolve(ctx); err != nil {
 		return nil, err
 	}
-	found, err := s.twice(ctx, Where{Kinds: s.Parent.Kinds, Namespaces: s.Parent.AllNamespaces(), Limit: limit})
+	found, err := s.twice(ctx, s.Parent)
 	if err == nil && len(found.Down) > 0 {
 		err = fmt.Errorf("%s: its members of the kind %s cannot be found: try again when what serves it answers", s.Target, found.Down[0])
 	}
@@ -125,12 +125,12 @@ func (s *Set) Everyone(ctx context.Context, limit int) ([]Member, error) {
 // parent, all of which the user must be able to list, and all others that the user can list. want
 // is the correct parent. problems describes the differences; it is empty if there are none. The
 // error is that of a list.
-func (s *Set) Verify(ctx context.Context, limit int) (want applyset.Parent, problems []string, err error) {
-	listed, err := s.Everyone(ctx, limit)
+func (s *Set) Verify(ctx context.Context) (want applyset.Parent, problems []string, err error) {
+	listed, err := s.Everyone(ctx)
 	if err != nil {
 		return want, nil, err
 	}
-	others, err := s.everywhere(ctx, Labelled{Selector: applyset.PartOfLabel + "=" + s.Parent.ID(), Limit: limit})
+	others, err := s.everywhere(ctx, Labelled{Selector: applyset.PartOfLabel + "=" + s.Parent.ID()})
 	if err != nil {
 		return want, nil, err
 	}
@@ -167,7 +167,7 @@ func (p *Pruner) attest(t cluster.Target, live map[string]any) {
 // believe checks lists before a kind leaves the parent because of them. A list that lacks a member
 // which the run has read is untrue: it, and all empty ones with it, count as no answer. An empty
 // list of a kind in the parent is read once more: the next run would not find its members.
-func (p *Pruner) believe(ctx context.Context, in Where, found *Members) error {
+func (p *Pruner) believe(ctx context.Context, in applyset.Parent, found *Members) error {
 	untrue, err := p.untrue(ctx, found)
 	if err != nil {
 		return err
@@ -181,7 +181,7 @@ func (p *Pruner) believe(ctx context.Context, in Where, found *Members) error {
 }
 
 // twice is Members that lists the kinds of which nothing is found once more: an empty list may be untrue.
-func (s *Set) twice(ctx context.Context, in Where) (Members, error) {
+func (s *Set) twice(ctx context.Context, in applyset.Parent) (Members, error) {
 	found, err := s.Members(ctx, in)
 	if err == nil {
 		err = s.listAgain(ctx, in, &found)
@@ -190,7 +190,7 @@ func (s *Set) twice(ctx context.Context, in Where) (Members, error) {
 }
 
 // listAgain adds to found what another list of the kinds of which nothing was found has.
-func (s *Set) listAgain(ctx context.Context, in Where, found *Members) error {
+func (s *Set) listAgain(ctx context.Context, in applyset.Parent, found *Members) error {
 	in.Kinds = found.lack(in.Kinds)
 	again, err := s.Members(ctx, in)
 	found.All, found.Down = append(found.All, again.All...), append(found.Down, again.Down...)

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/util/sets"
-
 	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
@@ -28,23 +26,16 @@ type Members struct {
 	Gone []applyset.GroupKind // that no longer exist on the server, and have no members
 }
 
-// Where states where members are looked for.
-type Where struct {
-	Kinds      []applyset.GroupKind
-	Namespaces []string // if the user may not list all
-	Limit      int      // concurrent lists
-}
-
-// Members lists the members of a set by their metadata: one list of each kind across all
-// namespaces, or, if the user may not, one in each namespace.
+// Members lists the members of a set by their metadata, of the kinds of a parent: one list of each
+// kind across all namespaces, or, if the user may not, one in each namespace of it.
 //
 // Unlike kubectl: which lists whole objects, one list of each kind in each namespace, and
 // fails for good where a kind is gone.
-func (s *Set) Members(ctx context.Context, in Where) (Members, error) {
+func (s *Set) Members(ctx context.Context, in applyset.Parent) (Members, error) {
 	kinds := applyset.SortedKinds(in.Kinds)
 	found := make([][]Member, len(kinds))
 	errs := make([]error, len(kinds))
-	begun := parallel.Each(ctx, parallel.Steps{N: len(kinds), Limit: in.Limit}, func(i int) { found[i], errs[i] = s.list(ctx, kinds[i], in.Namespaces) })
+	begun := parallel.Each(ctx, parallel.Steps{N: len(kinds), Limit: s.Limit}, func(i int) { found[i], errs[i] = s.list(ctx, kinds[i], in.AllNamespaces()) })
 	if begun < len(kinds) {
 		return Members{}, ctx.Err()
 	}
@@ -102,7 +93,7 @@ func (s *Set) listOnce(ctx context.Context, gk applyset.GroupKind, namespaces []
 	all, err := s.API.ListMetadata(ctx, r, "", selector)
 	if cluster.IsForbidden(err) && r.Namespaced {
 		all = nil
-		for _, ns := range sets.List(sets.New(namespaces...).Delete("")) {
+		for _, ns := range namespaces {
 			some, err := s.API.ListMetadata(ctx, r, ns, selector)
 			if err != nil {
 				return nil, err
@@ -148,8 +139,8 @@ func (s *Set) resolve(ctx context.Context) error {
 }
 
 // Contents determines the contents of the Namespaces and CustomResourceDefinitions that are to be
-// deleted, with at most limit concurrent requests. They need not be part of the set.
-func (s *Set) Contents(ctx context.Context, decisions []applyset.Decision, limit int) applyset.Contents {
+// deleted. They need not be part of the set.
+func (s *Set) Contents(ctx context.Context, decisions []applyset.Decision) applyset.Contents {
 	in := applyset.Contents{Objects: map[string][]applyset.Member{}, Unknown: map[string]error{}}
 	for _, d := range decisions {
 		if d.Action != applyset.Delete || !d.Contains() {
@@ -159,7 +150,7 @@ func (s *Set) Contents(ctx context.Context, decisions []applyset.Decision, limit
 		if d.IsCRD() {
 			look = s.instances
 		}
-		objects, err := look(ctx, d.Name, limit)
+		objects, err := look(ctx, d.Name)
 		if err != nil {
 			in.Unknown[d.UID] = err
 		}
@@ -170,14 +161,14 @@ func (s *Set) Contents(ctx context.Context, decisions []applyset.Decision, limit
 
 // inNamespace lists everything in a namespace. An unlistable kind is an error: its objects are
 // deleted with the namespace.
-func (s *Set) inNamespace(ctx context.Context, namespace string, limit int) ([]applyset.Member, error) {
+func (s *Set) inNamespace(ctx context.Context, namespace string) ([]applyset.Member, error) {
 	resources, err := s.API.Deletable(ctx)
 	if err != nil {
 		return nil, err
 	}
 	resources = slices.DeleteFunc(resources, func(r cluster.Resource) bool { return !r.Namespaced })
 	found, errs := make([][]map[string]any, len(resources)), make([]error, len(resources))
-	begun := parallel.Each(ctx, parallel.Steps{N: len(resources), Limit: limit}, func(i int) {
+	begun := parallel.Each(ctx, parallel.Steps{N: len(resources), Limit: s.Limit}, func(i int) {
 		found[i], errs[i] = s.API.ListMetadata(ctx, resources[i], namespace, "")
 	})
 	if begun < len(resources) {
@@ -194,7 +185,7 @@ func (s *Set) inNamespace(ctx context.Context, namespace string, limit int) ([]a
 }
 
 // instances lists the objects of a CustomResourceDefinition's kind, in all namespaces.
-func (s *Set) instances(ctx context.Context, crd string, _ int) ([]applyset.Member, error) {
+func (s *Set) instances(ctx context.Context, crd string) ([]applyset.Member, error) {
 	plural, group, _ := strings.Cut(crd, ".")
 	r, err := s.API.FindPlural(ctx, group, plural)
 	switch {

@@ -43,23 +43,23 @@ func TestAdmit(t *testing.T) {
 func TestRead(t *testing.T) {
 	m := newMemory()
 	custom := target(things, "app")
-	_, err := Read(t.Context(), m, custom)
+	_, err := Read(t.Context(), m, custom, 1)
 	fails(t, "a kind without the label", err, `resource "things.example.com" is not permitted as an ApplySet parent`)
 	m.put(target(crds, "things.example.com"), func(meta map[string]any) { meta["labels"] = map[string]any{applyset.ParentTypeLabel: "true"} })
-	_, err = Read(t.Context(), m, custom)
+	_, err = Read(t.Context(), m, custom, 1)
 	fails(t, "no such object", err, "cannot be created automatically: create it first, with the label applyset.kubernetes.io/id: applyset-")
 	m.put(custom, nil)
-	_, err = Read(t.Context(), m, custom)
+	_, err = Read(t.Context(), m, custom, 1)
 	fails(t, "no parent yet", err, "give it the label applyset.kubernetes.io/id: applyset-")
 	m.fail = failing("read secret/shop", errLost)
-	_, err = Read(t.Context(), m, target(secrets, "shop"))
+	_, err = Read(t.Context(), m, target(secrets, "shop"), 1)
 	fails(t, "it cannot be read", err, "secret/shop: lost")
-	s, err := Read(t.Context(), m, target(secrets, "shop"))
+	s, err := Read(t.Context(), m, target(secrets, "shop"), 1)
 	fails(t, "not there yet", err, "")
 	fails(t, "not there yet", errors.Join(s.Writable()), "")
 	fails(t, "not there", s.Existing(), "there is no such set")
 	m.parent("", map[string]any{applyset.ToolingAnnotation: "helm/v3"})
-	s, err = Read(t.Context(), m, target(secrets, "shop"))
+	s, err = Read(t.Context(), m, target(secrets, "shop"), 1)
 	fails(t, "of another tool", err, "")
 	fails(t, "of another tool", s.Writable(), `managed by tooling "helm/v3"`)
 }
@@ -70,7 +70,7 @@ func TestGroupResources(t *testing.T) {
 	m.parent("", map[string]any{applyset.KindsAnnotation: nil, applyset.ResourcesAnnotation: "configmaps,gone.example.com"})
 	m.member(target(configMaps, "old"), nil)
 	s, notes := shop(t, m)
-	fails(t, "run", play(t, &Pruner{Set: s, Limit: 1}, planOf(item(target(things, "x"), write.Unchanged))), "")
+	fails(t, "run", play(t, &Pruner{Set: s}, planOf(item(target(things, "x"), write.Unchanged))), "")
 	if m.lists() != "Thing.example.com" || len(m.asked("delete")) != 1 || len(*notes) != 1 {
 		t.Errorf("lists %q, %v, notes %v", m.lists(), m.log, *notes)
 	}
@@ -116,7 +116,7 @@ func TestJoin(t *testing.T) {
 		if m.lists() != "ConfigMap,Thing.example.com" {
 			t.Error(m.lists())
 		}
-		everyone, err := s.Everyone(t.Context(), 1)
+		everyone, err := s.Everyone(t.Context())
 		if fails(t, "members", err, ""); len(everyone) != 4 {
 			t.Errorf("%v", everyone)
 		}
@@ -131,7 +131,7 @@ func TestLeave(t *testing.T) {
 		m.member(target(configMaps, "a"), nil)
 		m.member(target(configMaps, "b"), nil)
 		s, _ := shop(t, m)
-		everyone, err := s.Everyone(t.Context(), 1)
+		everyone, err := s.Everyone(t.Context())
 		fails(t, "members", err, "")
 		m.fail = func(request string) error {
 			if request == "patch configmap/a" { // it comes into another set meanwhile
@@ -144,7 +144,7 @@ func TestLeave(t *testing.T) {
 		fails(t, "taken by another", s.Leave(t.Context(), everyone[:1], Labelling{Manager: "x"}), "configmap/a: ")
 		m.fail = nil
 		fails(t, "left", s.Leave(t.Context(), everyone[1:], Labelling{Manager: "x"}), "")
-		if left, _ := s.Everyone(t.Context(), 1); len(left) > 0 {
+		if left, _ := s.Everyone(t.Context()); len(left) > 0 {
 			t.Errorf("%v", left)
 		}
 		fails(t, "removed", s.Remove(t.Context(), false), "")
@@ -171,7 +171,7 @@ func TestApplied(t *testing.T) {
 	})
 	s, notes := shop(t, m)
 	m.fail = failing("list things ns", forbidden())
-	found, others, err := s.Applied(t.Context(), Labelled{Selector: "app=shop", Namespace: "ns", Limit: 2})
+	found, others, err := s.Applied(t.Context(), Labelled{Selector: "app=shop", Namespace: "ns"})
 	if err != nil || len(found) != 1 || found[0].Name != "applied" || others != 2 {
 		t.Errorf("%v, %d, %v", found, others, err)
 	}
@@ -179,7 +179,7 @@ func TestApplied(t *testing.T) {
 		t.Errorf("notes %v", *notes)
 	}
 	m.fail = failing("list things ns", errLost)
-	_, _, err = s.Applied(t.Context(), Labelled{Selector: "app=shop", Namespace: "ns", Limit: 2})
+	_, _, err = s.Applied(t.Context(), Labelled{Selector: "app=shop", Namespace: "ns"})
 	fails(t, "any other error", err, "Thing.example.com: lost")
 }
 
@@ -191,12 +191,12 @@ func TestVerifyViewList(t *testing.T) {
 	m.member(target(things, "x"), func(meta map[string]any) { meta["annotations"] = map[string]any{"helm.sh/resource-policy": "keep"} })
 	m.member(target(crds, "alias"), func(meta map[string]any) { meta["uid"] = "uid-configmap/a" }) // the same object as another kind
 	s, _ := shop(t, m)
-	want, problems, err := s.Verify(t.Context(), 1)
+	want, problems, err := s.Verify(t.Context())
 	fails(t, "verified", err, "")
 	equal(t, "problems", problems, []string{"has members of the kind Thing.example.com, and does not list it: they would never be pruned", "lists the kind Secret, and has no members of it"})
 	fails(t, "fixed", s.Store(t.Context(), func(applyset.Parent) applyset.Parent { return want }), "")
 	delete(m.objects, key(target(crds, "alias")))
-	members, decisions, err := s.View(t.Context(), 1)
+	members, decisions, err := s.View(t.Context())
 	if err != nil || len(members) != 2 || decisions[0].Action != applyset.Delete || decisions[1].Action != applyset.Keep {
 		t.Errorf("%v, %v, %v", members, decisions, err)
 	}

@@ -277,7 +277,7 @@ func failing(request string, errs ...error) func(string) error {
 // shop is a set of a server, and what it notes.
 func shop(t *testing.T, m *memory) (*Set, *[]string) {
 	t.Helper()
-	s, err := Read(t.Context(), m, target(secrets, "shop"))
+	s, err := Read(t.Context(), m, target(secrets, "shop"), 1)
 	if err != nil {
 		t.Fatal(err)
 	}

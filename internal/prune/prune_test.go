@@ -72,7 +72,7 @@ func TestRun(t *testing.T) {
 		}
 		s, _ := shop(t, m)
 		m.log = nil
-		fails(t, tt.reason, play(t, &Pruner{Set: s, Limit: 1}, planOf(tt.items...)), "")
+		fails(t, tt.reason, play(t, &Pruner{Set: s}, planOf(tt.items...)), "")
 		equal(t, tt.reason, m.asked("list", "read", "apply", "delete"), tt.want)
 		if m.lists() != tt.kinds {
 			t.Errorf("%s: the parent lists %q, want %q", tt.reason, m.lists(), tt.kinds)
@@ -97,7 +97,7 @@ func TestDecisions(t *testing.T) {
 	inside.Namespace = "crew"
 	m.put(inside, nil)
 	s, notes := shop(t, m)
-	p := &Pruner{Set: s, Limit: 2, Whole: true}
+	p := &Pruner{Set: s, Whole: true}
 	items, err := p.Decide(t.Context(), planOf(item(target(configMaps, "merged"), write.Unchanged)))
 	if err != nil {
 		t.Fatal(err)
@@ -158,7 +158,7 @@ func TestNotListed(t *testing.T) {
 		}
 		s, notes := shop(t, m)
 		m.log, m.fail = nil, tt.fail
-		p := &Pruner{Set: s, Limit: 1}
+		p := &Pruner{Set: s}
 		fails(t, tt.reason, play(t, p, planOf(item(target(configMaps, "a"), write.Unchanged))), tt.err)
 		equal(t, tt.reason, m.asked("list"), tt.lists)
 		if m.lists() != tt.kinds {
@@ -182,12 +182,12 @@ func TestListedAgain(t *testing.T) {
 	m.fail = failing("list things", refusal(http.StatusNotFound, metav1.StatusReasonNotFound))
 	refreshed := 0
 	m.refresh = func() { refreshed++ }
-	if found, err := s.Members(t.Context(), Where{Kinds: s.Parent.Kinds, Limit: 1}); err != nil || len(found.Gone)+len(found.Down) > 0 || refreshed != 1 {
+	if found, err := s.Members(t.Context(), s.Parent); err != nil || len(found.Gone)+len(found.Down) > 0 || refreshed != 1 {
 		t.Errorf("%+v, %v, refreshed %d times", found, err, refreshed)
 	}
 	m.refresh = func() { m.kinds = nil }
 	m.fail = failing("list things", refusal(http.StatusNotFound, metav1.StatusReasonNotFound))
-	if found, err := s.Members(t.Context(), Where{Kinds: s.Parent.Kinds, Limit: 1}); err != nil || len(found.Gone) != 1 {
+	if found, err := s.Members(t.Context(), s.Parent); err != nil || len(found.Gone) != 1 {
 		t.Errorf("%+v, %v, want it gone", found, err)
 	}
 }
@@ -226,7 +226,7 @@ func TestDeletion(t *testing.T) {
 			m.parent("ConfigMap", nil)
 			m.member(target(configMaps, "old"), nil)
 			s, _ := shop(t, m)
-			p := &Pruner{Set: s, Limit: 1}
+			p := &Pruner{Set: s}
 			items, err := p.Decide(t.Context(), planOf(item(target(configMaps, "merged"), write.Unchanged)))
 			if err != nil || len(items) != 1 {
 				t.Fatal(items, err)
@@ -256,7 +256,7 @@ func TestDeletionNeverSettles(t *testing.T) {
 		m.parent("ConfigMap", nil)
 		m.member(target(configMaps, "old"), nil)
 		s, _ := shop(t, m)
-		p := &Pruner{Set: s, Limit: 1}
+		p := &Pruner{Set: s}
 		items, err := p.Decide(t.Context(), planOf())
 		if err != nil {
 			t.Fatal(err)
@@ -280,7 +280,7 @@ func TestFinalizers(t *testing.T) {
 	m.parent("ConfigMap", nil)
 	m.member(target(configMaps, "old"), func(meta map[string]any) { meta["finalizers"] = []any{"example.com/hold"} })
 	s, notes := shop(t, m)
-	p := &Pruner{Set: s, Limit: 1}
+	p := &Pruner{Set: s}
 	items, err := p.Decide(t.Context(), planOf())
 	if err != nil {
 		t.Fatal(err)

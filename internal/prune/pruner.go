@@ -26,7 +26,6 @@ type Pruner struct {
 	Propagation cluster.Propagation
 	Disband     bool // the whole set is deleted, its parent last
 	Whole       bool // objects to be deleted are read whole, to be shown
-	Limit       int  // concurrent requests
 
 	// Kept reports whether an object that is kept is read, too, with Whole; it may be nil.
 	Kept func(cluster.Target) bool
@@ -68,7 +67,7 @@ func (p *Pruner) Decide(ctx context.Context, plan *run.Plan) ([]*run.Item, error
 	}
 	p.down = found.Down
 	decisions := p.decider.Decide(plain(found.All))
-	decisions = p.decider.Contain(decisions, p.Contents(ctx, decisions, p.Limit))
+	decisions = p.decider.Contain(decisions, p.Contents(ctx, decisions))
 	targets, objects := map[string]Member{}, maps.Clone(p.decider.Objects)
 	for _, m := range found.All {
 		targets[m.UID], objects[m.Identity()] = m, true
@@ -125,10 +124,9 @@ func (p *Pruner) list(ctx context.Context) (Members, error) {
 		p.Note(p.Target.String(), "the set is created in the namespace "+p.Target.Namespace+", and the objects are in "+p.decider.Elsewhere()+": -n or --applyset-namespace gives it another")
 	}
 	all := p.decider.Superset()
-	where := Where{Kinds: all.Kinds, Namespaces: all.AllNamespaces(), Limit: p.Limit}
-	found, err := p.Members(ctx, where)
+	found, err := p.Members(ctx, all)
 	if err == nil {
-		err = p.believe(ctx, where, &found)
+		err = p.believe(ctx, all, &found)
 	}
 	if len(found.All) > 0 && !p.Parent.Exists() {
 		p.Note(p.Target.String(), fmt.Sprintf("is not there, and %s is a member: members of kinds that the input lacks are not looked for: after this run, kubectl merge applyset verify %s --fix finds them", found.All[0].Target, p.Target))

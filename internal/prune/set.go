@@ -26,6 +26,7 @@ type Set struct {
 	API    API
 	Target cluster.Target // its parent
 	Parent applyset.Parent
+	Limit  int    // concurrent requests; 0: parallel.Limit
 	seen   string // the parent's version when the members were decided about
 
 	// Note reports a fact that is neither an error nor about an object of the run; about is its
@@ -38,8 +39,8 @@ type Set struct {
 
 // Read reads the parent of a set, which need not exist yet. The error reports which object is not a
 // parent, and what to do.
-func Read(ctx context.Context, api API, parent cluster.Target) (*Set, error) {
-	s := &Set{API: api, Target: parent, Note: func(string, string) {}}
+func Read(ctx context.Context, api API, parent cluster.Target, limit int) (*Set, error) {
+	s := &Set{API: api, Target: parent, Limit: limit, Note: func(string, string) {}}
 	set := applyset.Set{GroupKind: parent.Resource.GroupKind(), Namespace: parent.Namespace, Name: parent.Name}
 	obj, err := api.GetMetadata(ctx, parent)
 	switch {

@@ -83,7 +83,7 @@ func TestTogether(t *testing.T) {
 		m := newMemory()
 		m.parent("ConfigMap,Thing.example.com", nil)
 		s, _ := shop(t, m)
-		p := &Pruner{Set: s, Limit: 1}
+		p := &Pruner{Set: s}
 		plan := planOf(item(target(configMaps, "a"), write.Created))
 		if _, err := p.Decide(t.Context(), plan); err != nil {
 			t.Fatal(err)
@@ -115,7 +115,7 @@ func TestCreatedMeanwhile(t *testing.T) {
 			}
 			return nil
 		}
-		p := &Pruner{Set: s, Limit: 1}
+		p := &Pruner{Set: s}
 		if p.Disband = strings.HasPrefix(request, "delete"); p.Disband {
 			fails(t, request, play(t, p, planOf()), "another run has added members meanwhile: run this again")
 		} else {
@@ -158,7 +158,7 @@ func TestDisband(t *testing.T) {
 			}
 			return nil
 		}
-		p := &Pruner{Set: s, Limit: 1, Disband: true}
+		p := &Pruner{Set: s, Disband: true}
 		fails(t, tt.reason, play(t, p, planOf()), tt.err)
 		if _, there := m.objects["ns secret/shop"]; there != tt.there {
 			t.Errorf("%s: the parent is there: %t", tt.reason, there)

@@ -130,11 +130,11 @@ func (p *Pruner) settle(ctx context.Context, plan *run.Plan, want func(applyset.
 // after it has created them. So one of the two sees the other's changes. An interruption does not end it.
 func (p *Pruner) recheck(ctx context.Context, was applyset.Parent) error {
 	ctx = context.WithoutCancel(ctx)
-	kinds, namespaces := was.Beyond(p.Parent)
-	if len(namespaces) > 0 {
-		kinds = was.Covers(p.Parent).Kinds
+	in, namespaces := was, []string(nil)
+	if in.Kinds, namespaces = was.Beyond(p.Parent); len(namespaces) > 0 {
+		in.Kinds = was.Covers(p.Parent).Kinds
 	}
-	found, err := p.twice(ctx, Where{Kinds: kinds, Namespaces: was.AllNamespaces(), Limit: p.Limit})
+	found, err := p.twice(ctx, in)
 	if err != nil { // there may be some
 		return errors.Join(err, p.Store(ctx, func(now applyset.Parent) applyset.Parent { return now.Covers(was) }))
 	}
