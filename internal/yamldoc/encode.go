@@ -273,7 +273,7 @@ var base60Text = regexp.MustCompile(`^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-
 // isOther reports whether kubectl quotes s since some reader would take it for something else
 // than text: null, a boolean, a number, a time, a merge key.
 func isOther(s string) bool {
-	return s == "<<" || !IsText(s) || isTime(s) || strings.Contains(s, ":") && base60Text.MatchString(s)
+	return s == "<<" || !isText(resolve(s)) || isTime(s) || strings.Contains(s, ":") && base60Text.MatchString(s)
 }
 
 // timeForms are the times that kubectl's YAML library reads.

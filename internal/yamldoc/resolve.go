@@ -49,13 +49,6 @@ func resolve(s string) any {
 	return s
 }
 
-// IsText reports whether a plain scalar is read as text, and not as null, a boolean or a
-// number.
-func IsText(s string) bool {
-	_, ok := resolve(s).(string)
-	return ok
-}
-
 // number reads what starts like a number; a date does too, and is text.
 func number(s string) any {
 	plain := strings.ReplaceAll(s, "_", "")
@@ -68,11 +61,6 @@ func number(s string) any {
 	if floatForm.MatchString(plain) {
 		if f, err := strconv.ParseFloat(plain, 64); err == nil {
 			return floatText(plain, f)
-		}
-	}
-	if digits, ok := strings.CutPrefix(plain, "-0b"); ok {
-		if i, err := strconv.ParseInt("-"+digits, 2, 64); err == nil {
-			return json.Number(strconv.FormatInt(i, 10))
 		}
 	}
 	return s
@@ -150,9 +138,8 @@ func tagOf(v any) string {
 // writtenWhole: a number is an integer as it is written, and not a fraction that
 // comes to one, as 01008000 is, which has a digit that is not octal.
 func writtenWhole(s string) bool {
-	plain := strings.ReplaceAll(s, "_", "")
-	_, err := strconv.ParseInt(plain, 0, 64)
-	return err == nil || strings.HasPrefix(plain, "-0b")
+	_, err := strconv.ParseInt(strings.ReplaceAll(s, "_", ""), 0, 64)
+	return err == nil
 }
 
 // keyName is the text that a key has in JSON.

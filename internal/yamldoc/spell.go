@@ -105,7 +105,7 @@ var odd = regexp.MustCompile(`^([0-9]{4}-[0-9]|[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(
 // plainFits reports whether a text can stand without quotes and still be this text
 // to every reader.
 func plainFits(s string, flow bool) bool {
-	return plainForm(s, flow) && printable(s, "") && IsText(s) && !odd.MatchString(s)
+	return plainForm(s, flow) && printable(s, "") && isText(resolve(s)) && !odd.MatchString(s)
 }
 
 // plainForm reports whether a text of one line can stand without quotes, as far as it is not
