@@ -67,27 +67,17 @@ func (o origin) verbatim(n *node, v any, pl place, l look) (string, bool) {
 // indentation is spelled anew.
 func (o origin) blockText(n *node, pl place, l look) (string, bool) {
 	lines := strings.Split(string(o.s[n.body:n.end]), "\n")
-	header := strings.TrimRight(lines[0], "\r")
-	if i := strings.IndexAny(header, " \t"); i >= 0 {
-		header = header[:i]
-	}
+	header := strings.Fields(lines[0])[0]
 	ended := strings.HasSuffix(header, "-") || strings.HasSuffix(n.text, "\n") // not so at the end of a file
 	if strings.ContainsAny(header, "123456789") || len(lines) == 1 || !ended || l.careful && strings.HasSuffix(header, "+") {
 		return "", false
 	}
-	own := -1
-	for i, line := range lines[1:] {
-		line = strings.TrimRight(line, "\r")
-		lines[i+1] = line
-		if strings.TrimLeft(line, " ") != "" && own < 0 {
-			own = len(line) - len(strings.TrimLeft(line, " "))
-		}
-	}
+	own := o.s.deep(n)
 	var b strings.Builder
 	b.WriteString(header)
 	for _, line := range lines[1:] {
 		b.WriteString(l.eol)
-		if len(line) > own {
+		if line = strings.TrimRight(line, "\r"); len(line) > own {
 			b.WriteString(strings.Repeat(" ", pl.blockIndent(l)))
 			b.WriteString(line[own:])
 		}
