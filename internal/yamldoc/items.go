@@ -94,12 +94,12 @@ func (d *Document) withItems(field string, items []Item, marked bool) ([]byte, e
 		if body == nil || !n.holds(body) {
 			continue
 		}
-		in := inset{by: src.inset(e.value)}
+		dash := ""
 		if n.block() {
-			from, in.dash = src.lineStart(src.head(e)), string(src[src.lineStart(e.start):e.value.start])
+			from, dash = src.lineStart(src.head(e)), string(src[src.lineStart(e.start):e.value.start])
 		}
 		out.WriteString(string(src[at:from]))
-		out.WriteString(in.dented(string(listed.file.withItsLineEnds(body))))
+		out.WriteString(dented(string(listed.file.withItsLineEnds(body)), dash, src.inset(e.value)))
 		at = src.itemEnd(n, e)
 	}
 	out.WriteString(string(src[at:listed.to]))
@@ -186,15 +186,10 @@ func undented(body string, by int) string {
 	return strings.Join(lines, "") + "\n"
 }
 
-// inset is where a text is put.
-type inset struct {
-	by   int    // of its lines, but for the first
-	dash string // of the line that it starts on
-}
-
-// dented is the text as it stands in a list: comments, and what begins with the dash. Conflict
-// markers start their lines; where nothing stands before them, every side begins with the dash.
-func (in inset) dented(body string) string {
+// dented is the text as it stands in a list: comments, and what begins with the dash of its line; by is
+// how far its other lines are indented. Conflict markers start their lines; where nothing stands before
+// them, every side begins with the dash.
+func dented(body, dash string, by int) string {
 	lines := strings.SplitAfter(strings.TrimRight(body, "\r\n"), "\n")
 	first, open, ours := true, true, true
 	for i, line := range lines {
@@ -210,11 +205,11 @@ func (in inset) dented(body string) string {
 			}
 		case strings.TrimRight(line, "\r\n") == "":
 		case first && line[0] == '#':
-			lines[i] = in.dash[:len(in.dash)-len(strings.TrimLeft(in.dash, " "))] + line
+			lines[i] = dash[:len(dash)-len(strings.TrimLeft(dash, " "))] + line
 		case first:
-			lines[i], first = in.dash+line, false
+			lines[i], first = dash+line, false
 		default:
-			lines[i] = strings.Repeat(" ", in.by) + line
+			lines[i] = strings.Repeat(" ", by) + line
 		}
 	}
 	return strings.Join(lines, "")
