@@ -1,7 +1,6 @@
 package yamldoc
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -14,8 +13,7 @@ import (
 type Node struct {
 	file *File
 	n    *node
-	key  *entry // nil where it is not the value of a mapping
-	item *entry // nil where it is not the entry of a list
+	e    *entry // that it stands in, nil for a root
 }
 
 // Root is the document's value; it IsNull where the document is empty.
@@ -32,22 +30,21 @@ func (v Node) Line() int {
 // Key is the key under which the value stands in its mapping, and the line of the key; ""
 // where it stands in none.
 func (v Node) Key() (name string, line int) {
-	if v.key == nil {
+	if v.e == nil {
 		return "", 0
 	}
-	return v.key.name, v.file.lineAt(v.key.start)
+	return v.e.name, v.file.lineAt(v.e.start)
 }
 
 // Comments are the comment behind the value, or behind its key where the value stands
 // below, and the one in the line above, without their # and blanks; "" where there is none.
 func (v Node) Comments() (behind, above string) {
-	e := cmp.Or(v.key, v.item)
-	if e == nil {
+	if v.e == nil {
 		return "", ""
 	}
 	src := text(v.file.src)
-	behind = src.note(e)
-	if lines := strings.TrimSpace(string(src[src.head(e):e.start])); lines != "" {
+	behind = src.note(v.e)
+	if lines := strings.TrimSpace(string(src[src.head(v.e):v.e.start])); lines != "" {
 		above = strings.TrimSpace(lines[strings.LastIndexByte(lines, '\n')+1:])
 	}
 	return strings.TrimLeft(behind, "# "), strings.TrimLeft(above, "# ")
@@ -84,11 +81,7 @@ func (v Node) parts(of kind) ([]Node, bool) {
 	parts := make([]Node, len(n.entries))
 	for i := range n.entries {
 		e := &n.entries[i]
-		if parts[i] = (Node{file: v.file, n: e.value}); of == mapNode {
-			parts[i].key = e
-		} else {
-			parts[i].item = e
-		}
+		parts[i] = Node{file: v.file, n: e.value, e: e}
 	}
 	return parts, true
 }
