@@ -21,12 +21,9 @@ type look struct {
 // documents, where this one shows none, it takes the rest.
 func (d *Document) look(others []*Document) look {
 	l := look{eol: d.file.EOL(), step: -1, list: -1}
-	if d.root != nil {
-		l.learn(d.root)
-	}
-	for _, other := range others {
-		if other != nil && other.root != nil && (l.step < 0 || l.list < 0) {
-			l.learn(other.root)
+	for _, shows := range append([]*Document{d}, others...) {
+		if shows != nil && shows.root != nil {
+			l.learn(shows.root)
 		}
 	}
 	if l.step < 0 {
