@@ -165,7 +165,7 @@ func (ed *editor) removeFlow(n *node, i int, stay []bool) {
 	e, to := &n.entries[i], ed.past(n, i)
 	from, before, open := e.start, staying(stay, i), !ed.src.blank(to, ed.src.lineEnd(to))
 	switch {
-	case !open && ed.src.ownLine(from):
+	case !open && ed.src.indent(from) >= 0:
 		ed.remove(n, i, stay)
 		return
 	case i < len(stay)-1 && (open || before < 0 && ed.src.head(&n.entries[i+1]) == n.entries[i+1].start):

@@ -103,7 +103,7 @@ func (d *Document) edited(e Edit) (*File, error) {
 			return f, nil
 		}
 		if d.root == nil || force[d.root] == whole {
-			return nil, fmt.Errorf("the value cannot be written as YAML: %w", again)
+			return nil, fmt.Errorf("the value cannot be written as YAML: %v", again.why)
 		}
 		if tries++; tries > maxTries {
 			force[d.root]++
@@ -204,8 +204,6 @@ type wrong struct {
 	node *node
 	why  error
 }
-
-func (w *wrong) Error() string { return w.why.Error() }
 
 var errOther = errors.New("the text would read as another value")
 

@@ -115,7 +115,7 @@ func (ed *editor) rewriteRoot(s slot, want any, t *merge.Type, all origins) {
 	p.printValue(want, all, t, s.place)
 	out := strings.TrimPrefix(p.String(), " ")
 	from, to := s.n.start, s.n.end
-	if ed.src.ownLine(from) {
+	if ed.src.indent(from) >= 0 {
 		from = max(ed.src.lineStart(from), ed.doc.from)
 	} else if strings.Contains(out, "\n") {
 		out = ed.look.eol + out

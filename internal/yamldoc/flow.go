@@ -79,8 +79,6 @@ func (p *parser) properties() (*prop, error) {
 	}
 }
 
-func isFlow(c byte) bool { return c != 0 && strings.IndexByte(",[]{}", c) >= 0 }
-
 // word reads the name behind & or *.
 func (p *parser) word() (string, error) {
 	start := p.pos
@@ -107,7 +105,7 @@ const longTag = "tag:yaml.org,2002:"
 
 func (p *parser) tag() string {
 	start, exact := p.pos, p.peek(1) == '<'
-	for c := p.peek(0); !ends(c) && (exact || !isFlow(c)); c = p.peek(0) {
+	for c := p.peek(0); !ends(c) && (exact || strings.IndexByte(",[]{}", c) < 0); c = p.peek(0) {
 		p.pos++
 	}
 	t := p.src[start:p.pos]

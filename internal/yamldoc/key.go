@@ -22,12 +22,10 @@ func (p *parser) key(parent int) (*node, error) {
 	return n, nil
 }
 
-const conflictMarker = "a conflict marker, as git leaves them: settle the conflict first"
-
 // noKey returns the error of a text that is no entry of a mapping.
 func noKey(text string, startsLine bool) string {
 	if startsLine && isMarker(text) {
-		return conflictMarker
+		return "a conflict marker, as git leaves them: settle the conflict first"
 	}
 	if line, _, _ := strings.Cut(text, "\n"); strings.Contains(line, ":") {
 		return "expected a key, a colon and a space (a space has to follow the colon)"

@@ -56,9 +56,6 @@ func (s text) indent(at int) int {
 	return -1
 }
 
-// ownLine reports whether what starts at an offset is the first thing on its line.
-func (s text) ownLine(at int) bool { return s.indent(at) >= 0 }
-
 // comment is the comment that stands behind an offset on its line, "" if there is
 // something else or nothing.
 func (s text) comment(at int) string {
