@@ -37,7 +37,6 @@ type Document struct {
 	to    int // where its text ends
 	root  *node
 	value any
-	refs  bool // it has aliases or merge keys
 
 	Strange error   // the *Error of the first tag that is not YAML's own, and that Value leaves out; nil if there is none
 	Reread  []error // an *Error of each key whose name in Value is not what the text seems to have, as false for n

@@ -5,7 +5,7 @@ import "strings"
 // document reads one document, and whether another one follows it.
 func (p *parser) document() (*Document, bool, error) {
 	d := &Document{sep: p.separatorAt(), from: p.pos}
-	p.anchors, p.open, p.refs, p.strange, p.reread = map[string]*node{}, map[string]bool{}, false, nil, nil
+	p.doc, p.anchors, p.open = d, map[string]*node{}, map[string]bool{}
 	started, err := p.prologue(d)
 	if err != nil {
 		return nil, false, err
@@ -29,7 +29,6 @@ func (p *parser) document() (*Document, bool, error) {
 	if err != nil {
 		return nil, false, err
 	}
-	d.refs, d.Strange, d.Reread = p.refs, p.strange, p.reread
 	if d.root != nil {
 		d.value, err = p.valueOf(d.root)
 	}

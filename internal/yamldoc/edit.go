@@ -167,7 +167,6 @@ type editor struct {
 	look     look
 	comments bool
 	force    map[*node]rank // what is to be written anew
-	anchored map[*node]bool // the nodes of the document that have an anchor
 	holds    map[*node]any  // what anchored nodes will hold, as far as got
 	unshared *AliasError    // a use of an anchor that has to be written out
 }

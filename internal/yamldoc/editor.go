@@ -17,26 +17,12 @@ type slot struct {
 
 // run makes the edits that lead to want.
 func (ed *editor) run(want any, t *merge.Type, from origins) {
-	root := ed.doc.root
-	if root == nil {
+	if ed.doc.root == nil {
 		ed.fill(want, t, from)
 		return
 	}
-	if ed.doc.refs {
-		ed.anchored, ed.holds = map[*node]bool{}, map[*node]any{}
-		ed.find(root)
-	}
-	ed.editValue(slot{n: root, place: place{col: -1}}, want, t, from)
-}
-
-// find collects the nodes that have an anchor.
-func (ed *editor) find(n *node) {
-	if n.anchor() != "" {
-		ed.anchored[n] = true
-	}
-	for i := range n.entries {
-		ed.find(n.entries[i].value)
-	}
+	ed.holds = map[*node]any{}
+	ed.editValue(slot{n: ed.doc.root, place: place{col: -1}}, want, t, from)
 }
 
 // fill writes the whole value into an empty document, behind its comments.
@@ -53,10 +39,10 @@ func (ed *editor) fill(want any, t *merge.Type, from origins) {
 // editValue makes one value what is wanted; from is where the source has it.
 func (ed *editor) editValue(s slot, want any, t *merge.Type, from origins) {
 	n := s.n
-	if ed.anchored[n] {
+	if n.anchor() != "" {
 		ed.holds[n] = want
 	}
-	if !ed.doc.refs && same(n.value, want) {
+	if !ed.doc.root.refs && same(n.value, want) {
 		return
 	}
 	if ed.force[n] == whole || s.anew && !exact(n.value, want) {
@@ -87,7 +73,7 @@ func (ed *editor) editValue(s slot, want any, t *merge.Type, from origins) {
 func (ed *editor) alias(s slot, want any, t *merge.Type, from origins) {
 	target := s.n.target
 	holds, known := ed.holds[target]
-	if !ed.anchored[target] { // the anchor of a key
+	if target.key {
 		holds, known = target.value, true
 	}
 	if known && exact(holds, want) {

@@ -66,9 +66,9 @@ func (p *parser) properties() (*prop, error) {
 			pr.tag = p.tag()
 			if !tagForm.MatchString(pr.tag) || !ends(p.peek(0)) {
 				return nil, p.fail(start, "a tag may be !name, !!name or !<name>")
-			} else if p.strange == nil && !ownTag.MatchString(pr.tag) {
+			} else if p.doc.Strange == nil && !ownTag.MatchString(pr.tag) {
 				// The tag is not quoted: it may be a password that begins so.
-				p.strange = p.fail(start, "a tag (!…) means nothing to Kubernetes: take it out, or quote the text that begins with !")
+				p.doc.Strange = p.fail(start, "a tag (!…) means nothing to Kubernetes: take it out, or quote the text that begins with !")
 			}
 		case pr == (prop{}):
 			return nil, nil
@@ -150,7 +150,6 @@ func (p *parser) alias() (*node, error) {
 	case target == nil:
 		return nil, p.fail(start, "there is no anchor of this name before it; quote a text that begins with *")
 	}
-	p.refs = true
 	return p.new(node{kind: aliasNode, refs: true, start: start, body: start, end: p.pos, text: name, target: target}), nil
 }
 
@@ -252,7 +251,7 @@ func (p *parser) flowEntry(k kind, open int) (entry, error) {
 		return entry{}, p.fail(n.start, "a key must stand on one line: is a comma missing before it, or what closes the %c of line %d?", p.src[open], p.lineAt(open))
 	}
 	if k == mapNode && p.peek(0) != ':' && n.style == plainStyle && strings.Contains(n.text, ":") {
-		p.reread = append(p.reread, p.fail(n.start, "the key %s has no value: a space has to follow the colon", n.text))
+		p.doc.Reread = append(p.doc.Reread, p.fail(n.start, "the key %s has no value: a space has to follow the colon", n.text))
 	}
 	e, err := p.flowField(n, end, open)
 	e.start, e.asked = start, asked

@@ -50,6 +50,7 @@ func (p *parser) keyed(key *node) (entry, error) {
 // named makes the entry for a key.
 func (p *parser) named(key *node) (entry, error) {
 	is := key.follow()
+	key.key = true
 	if is.kind != scalarNode {
 		return entry{}, p.fail(key.start, "a key must be a single value")
 	}
@@ -63,12 +64,11 @@ func (p *parser) named(key *node) (entry, error) {
 	var err error
 	e.name, e.merge, err = p.keyName(is)
 	if is.style == plainStyle && e.name != is.text {
-		p.reread = append(p.reread, p.fail(key.start, "the key %s is read as %s: quote it if it is a text", is.text, e.name))
+		p.doc.Reread = append(p.doc.Reread, p.fail(key.start, "the key %s is read as %s: quote it if it is a text", is.text, e.name))
 	}
 	if strings.HasPrefix(e.name, "\u00a0") && is.style == plainStyle {
-		p.reread = append(p.reread, p.fail(key.start, "the key begins with a non-breaking space (U+00A0), which indents nothing: write spaces"))
+		p.doc.Reread = append(p.doc.Reread, p.fail(key.start, "the key begins with a non-breaking space (U+00A0), which indents nothing: write spaces"))
 	}
-	p.refs = p.refs || e.merge
 	return e, err
 }
 

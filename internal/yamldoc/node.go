@@ -26,6 +26,7 @@ type node struct {
 	kind   kind
 	style  style
 	refs   bool  // it or something below it is an alias or a merge key
+	key    bool  // it is a key: of a mapping, and of no value
 	start  int   // first byte, properties included
 	body   int   // first byte behind the properties
 	end    int   // behind the last byte; a missing value has start == end

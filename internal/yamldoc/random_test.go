@@ -189,7 +189,7 @@ func checkEdit(t *testing.T, d *Document, out []byte, want any) {
 		t.Fatalf("no way back from:\n%s\n%v", out, err)
 	}
 	wm, _ := want.(map[string]any)
-	if d.root == nil || d.root.kind != mapNode || !d.root.block() || d.refs || !strings.HasSuffix(d.file.src, "\n") {
+	if d.root == nil || d.root.kind != mapNode || !d.root.block() || d.root.refs || !strings.HasSuffix(d.file.src, "\n") {
 		return
 	}
 	for i := range d.root.entries {

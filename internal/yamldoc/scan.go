@@ -26,15 +26,13 @@ type parser struct {
 	around    int // the column of the block around the flow collection that is being read
 	nextPos   int // where next stopped last, and at which column
 	nextCol   int
-	text      [2]int // where the last block scalar begins and ends
-	quote     int    // where the last quoted scalar begins
-	json      bool   // the document is a flow mapping: JSON's escapes are read too
+	text      [2]int    // where the last block scalar begins and ends
+	quote     int       // where the last quoted scalar begins
+	json      bool      // the document is a flow mapping: JSON's escapes are read too
+	doc       *Document // that is being read
 	anchors   map[string]*node
 	open      map[string]bool // anchors of values that are still being read
 	serial    int
-	refs      bool
-	strange   error
-	reread    []error
 	unfolded  *int // see Reader
 	slab      []node
 	stack     []entry // of the block collections that are being read

@@ -76,7 +76,6 @@ func (u *unfolder) unfold(n *node) (size int, err error) {
 		n.value, err = u.scalarValue(n)
 	case aliasNode:
 		n.value, size = n.target.value, u.sizes[n.target]
-		u.refs = true
 	case seqNode:
 		size, err = u.sequence(n)
 	case mapNode:
