@@ -87,7 +87,7 @@ func (p Planned) shortened(r Request) (Request, error) {
 	if r.Type != types.MergePatchType || len(r.Body) < bulky {
 		return r, nil
 	}
-	ops := p.boundOps(r.Version, patch.Options{Bound: true})
+	ops := p.opsAfter(r.Version, true)
 	text, err := object.Encode(ops)
 	if err != nil {
 		return r, fmt.Errorf("cannot be written as JSON: %w", err)
@@ -98,10 +98,10 @@ func (p Planned) shortened(r Request) (Request, error) {
 	return r, nil
 }
 
-// boundOps returns a JSON patch from Live to Final that begins with a test of the version.
-func (p Planned) boundOps(version string, o patch.Options) []patch.Op {
+// opsAfter returns patch.JSON from Live to Final, behind a test of the version.
+func (p Planned) opsAfter(version string, bound bool) []patch.Op {
 	test := patch.Op{Op: "test", Path: "/metadata/resourceVersion", Value: version}
-	return append([]patch.Op{test}, patch.JSON(p.Live, p.Final, o)...)
+	return append([]patch.Op{test}, patch.JSON(p.Live, p.Final, bound)...)
 }
 
 var errUnbound = errors.New("metadata.resourceVersion: the server gave none, so that a write could go over another client's: nothing was written")
@@ -113,11 +113,10 @@ func (p Planned) patch(version string, pinned bool) (types.PatchType, any) {
 		body, _ := patch.Merge(p.Live, p.Final)
 		return types.MergePatchType, bound(body, version)
 	}
-	o := patch.Options{PinAbsent: true}
 	if pinned {
-		return types.JSONPatchType, patch.JSON(p.Live, p.Final, o)
+		return types.JSONPatchType, patch.JSON(p.Live, p.Final, false)
 	}
-	return types.JSONPatchType, p.boundOps(version, o)
+	return types.JSONPatchType, p.opsAfter(version, false)
 }
 
 // bound returns a merge patch with the resourceVersion of the object that was merged, so

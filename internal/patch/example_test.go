@@ -24,7 +24,7 @@ func ExampleJSON() {
 	body, _ := patch.Merge(live, result)
 	text, _ := json.Marshal(body)
 	fmt.Printf("%s\n", text)
-	for _, op := range patch.JSON(live, result, patch.Options{}) {
+	for _, op := range patch.JSON(live, result, false) {
 		text, _ := json.Marshal(op)
 		fmt.Printf("%s\n", text)
 	}

@@ -29,31 +29,23 @@ func (o Op) MarshalJSON() ([]byte, error) {
 	return json.Marshal(m)
 }
 
-// Options of JSON. With the zero value, lists are replaced as a whole and the patch is
-// plain RFC 6902.
-type Options struct {
-	// PinAbsent also pins what is added, by a test for null. The API server's library
-	// (evanphx/json-patch v4) treats a missing value as null, though RFC 6902 has no test
-	// for absence.
-	PinAbsent bool
-
-	// Bound leaves out all tests, and changes single values inside the entries of a list
-	// that keeps its length. It suits an object whose state is tested by other means.
-	Bound bool
-}
-
-// JSON returns the operations that turn live into result, in path order. Unless Bound, each
-// follows a test of the value that it replaces or removes. The patch then fails as a whole
-// if one of these values has changed meanwhile. No operation means no difference.
-func JSON(live, result any, o Options) []Op {
-	p := jsonPatcher{Options: o}
+// JSON returns the operations that turn live into result, in path order. Each follows a test
+// of the value that it replaces or removes, or, where it adds one, a test for null: the API
+// server's library (evanphx/json-patch v4) treats a missing value as that, though RFC 6902 has
+// no test for absence. The patch then fails as a whole if one of these values has changed
+// meanwhile. No operation means no difference.
+//
+// If it is bound there are no tests, and single values are changed inside the entries of a list
+// that keeps its length. It suits an object whose state is tested by other means.
+func JSON(live, result any, bound bool) []Op {
+	p := jsonPatcher{bound: bound}
 	p.patchValue("", live, result)
 	return p.ops
 }
 
 type jsonPatcher struct {
-	Options
-	ops []Op
+	bound bool
+	ops   []Op
 }
 
 func (p *jsonPatcher) patchValue(at string, old, now any) {
@@ -67,7 +59,7 @@ func (p *jsonPatcher) patchValue(at string, old, now any) {
 			return
 		}
 	case []any:
-		if l, ok := now.([]any); ok && p.Bound && len(l) == len(was) {
+		if l, ok := now.([]any); ok && p.bound && len(l) == len(was) {
 			for i := range l {
 				p.patchValue(at+"/"+strconv.Itoa(i), was[i], l[i])
 			}
@@ -92,7 +84,7 @@ func (p *jsonPatcher) patchObject(at string, old, now map[string]any) {
 		case had:
 			p.patchValue(path, was, v)
 		default:
-			if p.PinAbsent && !p.Bound {
+			if !p.bound {
 				p.ops = append(p.ops, Op{"test", path, nil})
 			}
 			p.ops = append(p.ops, Op{"add", path, v})
@@ -104,7 +96,7 @@ func (p *jsonPatcher) patchObject(at string, old, now map[string]any) {
 // lists that have null as an entry, so these are pinned entry by entry.
 func (p *jsonPatcher) pin(at string, v any) {
 	switch {
-	case p.Bound:
+	case p.bound:
 		return
 	case !merge.Any(v, func(e any) bool { return slices.Contains(merge.At[[]any](e), nil) }):
 		p.ops = append(p.ops, Op{"test", at, v})

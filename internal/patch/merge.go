@@ -69,7 +69,7 @@ func Expressible(live, result any) (merge.Path, bool) {
 		if had && merge.Identical(old, to[k]) {
 			continue
 		}
-		p, found := nullIn(to[k])
+		p, found := merge.First(to[k], func(s merge.Step, v any) bool { return v == nil && s.Kind == merge.FieldStep })
 		if _, deeper := old.(map[string]any); deeper && found {
 			p, found = Expressible(old, to[k])
 			found = !found
@@ -79,11 +79,6 @@ func Expressible(live, result any) (merge.Path, bool) {
 		}
 	}
 	return nil, true
-}
-
-// nullIn finds the first null that is v or a value of a map in v.
-func nullIn(v any) (merge.Path, bool) {
-	return merge.First(v, func(s merge.Step, v any) bool { return v == nil && s.Kind == merge.FieldStep })
 }
 
 // ApplyMerge returns v with an RFC 7386 patch applied. A patch that is not an object
