@@ -7,10 +7,9 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// What stands in a Secret's place; the words are kubectl diff's
+// What stands in a Secret's place, where two forms differ (else Blanked); the words are kubectl diff's
 // (k8s.io/kubectl/pkg/cmd/diff.Masker).
 const (
-	masked       = "***"
 	maskedBefore = "*** (before)"
 	maskedAfter  = "*** (after)"
 )
@@ -38,12 +37,6 @@ type masking struct {
 	own    *Values // the same within its metadata; nil elsewhere
 
 	generator bool // in the secretGenerator of a kustomization
-}
-
-// at is m below a value.
-func (m masking) at(below Fields) masking {
-	m.fields = below
-	return m
 }
 
 func (m masking) mask(a, b any) (any, any) {
@@ -112,8 +105,8 @@ func (m masking) maps(x, y map[string]any) (map[string]any, map[string]any) {
 		if k == "env" {
 			v, w = maskEnv(v, w)
 		}
-		in := m.at(below)
-		in.generator = k == "secretGenerator"
+		in := m
+		in.fields, in.generator = below, k == "secretGenerator"
 		if secret && k == "metadata" {
 			in.own = m.known
 		}
@@ -166,7 +159,7 @@ func veil(v, other any, paired bool, differs string) string {
 	if paired && !merge.Identical(v, other) {
 		return differs
 	}
-	return masked
+	return Blanked
 }
 
 func eachKey(x, y map[string]any) []string {

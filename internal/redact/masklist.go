@@ -89,10 +89,10 @@ func (m masking) entry(a, b any) (any, any) {
 	if whole || wholeB {
 		return veilOr(a, b, maskedBefore), veilOr(b, a, maskedAfter)
 	}
-	if below == nil {
-		below = belowB
+	if m.fields = below; below == nil {
+		m.fields = belowB
 	}
-	return m.at(below).mask(a, b)
+	return m.mask(a, b)
 }
 
 func veilOr(v, other any, differs string) any {
