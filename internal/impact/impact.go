@@ -79,27 +79,23 @@ func Of(p apply.Planned) Impact {
 	if !ok {
 		return Impact{Word: InPlace}
 	}
-	c := change{live: p.Live, final: p.Final}
 	if merge.Identical(merge.At[any](p.Live, w.template...), merge.At[any](p.Final, w.template...)) {
-		return Impact{Word: InPlace, Remark: c.scaled(w)}
+		return Impact{Word: InPlace, Remark: w.scaled(p.Live, p.Final)}
 	}
 	if w.rolls == nil {
 		return Impact{Word: InPlace, Remark: w.keeps}
 	}
-	i := w.rolls(c)
-	i.Remark = strings.Join(slices.DeleteFunc([]string{i.Remark, c.scaled(w)}, func(s string) bool { return s == "" }), "; ")
+	i := w.rolls(p.Live, p.Final)
+	i.Remark = strings.Join(slices.DeleteFunc([]string{i.Remark, w.scaled(p.Live, p.Final)}, func(s string) bool { return s == "" }), "; ")
 	return i
 }
 
-// change holds a workload before and after.
-type change struct{ live, final map[string]any }
-
 // scaled describes how many pods a change of spec.replicas starts or stops.
-func (c change) scaled(w workload) string {
+func (w workload) scaled(live, final map[string]any) string {
 	if !w.replicas {
 		return ""
 	}
-	was, is := object.Int(c.live, 1, "spec", "replicas"), object.Int(c.final, 1, "spec", "replicas")
+	was, is := replicas(live), replicas(final)
 	switch {
 	case is > was:
 		return "starts " + pods(is-was)
@@ -119,26 +115,26 @@ func rollsOut(n int64, remark string) Impact {
 
 // deployment returns the impact on a Deployment: its controller compares templates, and replaces
 // all pods (https://kubernetes.io/docs/concepts/workloads/controllers/deployment/).
-func deployment(c change) Impact {
+func deployment(live, final map[string]any) Impact {
 	switch {
-	case merge.At[any](c.final, "spec", "paused") == true:
+	case merge.At[any](final, "spec", "paused") == true:
 		return Impact{Word: InPlace, Remark: "its rollout is paused"}
-	case merge.At[any](c.final, "spec", "strategy", "type") == "Recreate":
-		return rollsOut(min(replicas(c.live), replicas(c.final)), "all at once: strategy is Recreate")
+	case merge.At[any](final, "spec", "strategy", "type") == "Recreate":
+		return rollsOut(min(replicas(live), replicas(final)), "all at once: strategy is Recreate")
 	}
-	return rollsOut(min(replicas(c.live), replicas(c.final)), "")
+	return rollsOut(min(replicas(live), replicas(final)), "")
 }
 
 // statefulSet returns the impact on a StatefulSet: pods below partition keep their revision, and
 // with OnDelete all do until they are deleted
 // (https://kubernetes.io/docs/concepts/workloads/controllers/statefulset/#update-strategies).
-func statefulSet(c change) Impact {
-	if onDelete(c.final) {
+func statefulSet(live, final map[string]any) Impact {
+	if onDelete(final) {
 		return Impact{Word: InPlace, Remark: keptOnDelete}
 	}
-	partition := object.Int(c.final, 0, "spec", "updateStrategy", "rollingUpdate", "partition")
-	first := object.Int(c.final, 0, "spec", "ordinals", "start")
-	n := min(replicas(c.live), replicas(c.final)) - max(0, partition-first)
+	partition := object.Int(final, 0, "spec", "updateStrategy", "rollingUpdate", "partition")
+	first := object.Int(final, 0, "spec", "ordinals", "start")
+	n := min(replicas(live), replicas(final)) - max(0, partition-first)
 	remark := ""
 	if partition > first {
 		remark = fmt.Sprintf("partition is %d", partition)
@@ -148,11 +144,11 @@ func statefulSet(c change) Impact {
 
 // daemonSet returns the impact on a DaemonSet: only its controller knows the number of pods
 // (https://kubernetes.io/docs/tasks/manage-daemon/update-daemon-set/).
-func daemonSet(c change) Impact {
-	if onDelete(c.final) {
+func daemonSet(live, final map[string]any) Impact {
+	if onDelete(final) {
 		return Impact{Word: InPlace, Remark: keptOnDelete}
 	}
-	return rollsOut(object.Int(c.live, Unknown, "status", "desiredNumberScheduled"), "")
+	return rollsOut(object.Int(live, Unknown, "status", "desiredNumberScheduled"), "")
 }
 
 const keptOnDelete = "its pods stay until they are deleted: updateStrategy is OnDelete"

@@ -10,7 +10,7 @@ type workload struct {
 
 	// rolls returns the impact of a changed template; nil if its pods are not replaced, which keeps
 	// describes.
-	rolls func(change) Impact
+	rolls func(live, final map[string]any) Impact
 	keeps string
 
 	// restart describes how to make its pods read a ConfigMap or Secret again; "" if none of them
