@@ -17,9 +17,11 @@ import (
 
 // Format prints reports.
 type Format struct {
-	Name  string
-	Help  string // in a few words
-	write func(io.Writer, *Report, Options) error
+	Name string
+	Help string // in a few words
+
+	// Write prints a report. The error is the writer's, or that of a value that is not JSON.
+	Write func(io.Writer, *Report, Options) error
 
 	// stream prints a watch; nil where the format has no events.
 	stream func(io.Writer, Options) Stream
@@ -44,9 +46,6 @@ var Formats = []Format{
 func FormatNamed(name string) Format {
 	return Formats[slices.IndexFunc(Formats, func(f Format) bool { return f.Name == name })]
 }
-
-// Write prints a report. The error is w's, or that of a value that is not JSON.
-func (f Format) Write(w io.Writer, r *Report, o Options) error { return f.write(w, r, o) }
 
 // How long values in a table may be, and their length on a narrow terminal.
 const (

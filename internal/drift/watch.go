@@ -48,10 +48,8 @@ type Watcher struct {
 
 // watched is the known state of an object.
 type watched struct {
-	item    *run.Item // the item that it is compared with
-	version string    // resourceVersion of the live object that was compared last
-	rows    []Row
-	err     error // reason that it cannot be compared
+	item *run.Item // the item that it is compared with
+	state
 }
 
 // Add adds an item that was compared, with its rows, or has an error.
@@ -60,7 +58,7 @@ func (w *Watcher) Add(item *run.Item, rows []Row) {
 		w.orphans.rows = append(w.orphans.rows, rows...)
 		return
 	}
-	o := &watched{item: run.NewItem(item.Object.Packed(), item.Target), rows: rows, err: item.Err}
+	o := &watched{item: run.NewItem(item.Object.Packed(), item.Target), state: state{rows: rows, err: item.Err}}
 	if w.at == nil {
 		w.at, w.trouble = map[cluster.Target]*watched{}, map[cluster.Watching]bool{}
 	}
@@ -125,12 +123,12 @@ func (w *Watcher) follower(ctx context.Context, s follow.Source) *follow.Followe
 	}
 }
 
-// state is the new state of an object.
+// state is what is known of an object, or its new state.
 type state struct {
-	version string
+	version string // resourceVersion of the live object that was compared last
 	rows    []Row
-	err     error
-	owners  merge.Owners // if a row may have ended
+	err     error        // reason that it cannot be compared
+	owners  merge.Owners // of a new state, if a row may have ended
 }
 
 // stateField is the key of look's state; nothing else of an object is kept.
@@ -215,7 +213,7 @@ func (w *Watcher) become(ctx context.Context, o *watched, now state) {
 		return
 	}
 	events := changes(o.rows, now.rows, now.owners, time.Now())
-	o.version, o.rows, o.err = now.version, now.rows, nil
+	now.owners, o.state = nil, now
 	w.report(events)
 }
 
