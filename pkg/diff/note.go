@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -256,21 +257,15 @@ func (n Note) Compare(w io.Writer, color bool) error {
 	if n.stored != nil {
 		now = *n.stored
 	}
-	sides := [2]string{}
-	for i, o := range []merge.Opt{now.live, now.local} {
-		if !o.Set {
-			continue
-		}
-		t, err := yamlText(o.Value)
-		if err != nil {
-			return fmt.Errorf("%s: %w", n.Path, err)
-		}
-		sides[i] = t
+	live, err := yamlText(now.live.Value)
+	local, bad := yamlText(now.local.Value)
+	if err = cmp.Or(err, bad); err != nil {
+		return fmt.Errorf("%s: %w", n.Path, err)
 	}
-	d := Text(Pair{From: "live", To: "local", Old: sides[0], Now: sides[1]}, 3)
+	d := Text(Pair{From: "live", To: "local", Old: live, Now: local}, 3)
 	if color {
 		d = Colored(d)
 	}
-	_, err := io.WriteString(w, d)
+	_, err = io.WriteString(w, d)
 	return err
 }

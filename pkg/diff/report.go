@@ -124,7 +124,7 @@ func (r Report) Looked() Report {
 		m, _ := root.(map[string]any)
 		r.looked.top = r.looked.top || redact.IsSecret(m)
 		for _, v := range m {
-			r.looked.below = r.looked.below || merge.Any(v, isSecret)
+			r.looked.below = r.looked.below || merge.Any(v, func(v any) bool { return redact.IsSecret(merge.At[map[string]any](v)) })
 		}
 	}
 	if r.looked.top || r.looked.below {
@@ -132,8 +132,6 @@ func (r Report) Looked() Report {
 	}
 	return r
 }
-
-func isSecret(v any) bool { return redact.IsSecret(merge.At[map[string]any](v)) }
 
 // secretDepth returns how many steps of the path lead to a Secret; -1 if it leads into
 // none. The value there may still contain a whole Secret.
