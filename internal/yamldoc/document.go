@@ -10,16 +10,17 @@ func (p *parser) document() (*Document, bool, error) {
 	if err != nil {
 		return nil, false, err
 	}
+	col := 0
 	if started && p.pos != p.lineStart && !p.atEnd() {
 		d.root, err = p.parseValue(-1)
-	} else {
-		d.root, err = p.rootBelow()
+	} else if col, err = p.next(); err == nil && col >= 0 {
+		p.json = p.peek(0) == '{'
+		d.root, err = p.content(-1, col)
 	}
 	if err != nil {
 		return nil, false, err
 	}
-	col, err := p.next()
-	if err != nil {
+	if col, err = p.next(); err != nil {
 		return nil, false, err
 	}
 	if col >= 0 {
@@ -78,16 +79,6 @@ func (p *parser) separator(d *Document) {
 		p.mark()
 	}
 	d.from = p.pos
-}
-
-// rootBelow reads the document's value from the line that it starts on.
-func (p *parser) rootBelow() (*node, error) {
-	col, err := p.next()
-	if err != nil || col < 0 {
-		return nil, err
-	}
-	p.json = p.peek(0) == '{'
-	return p.content(-1, col)
 }
 
 // separatorAt is where the --- line starts that may stand here, its byte order mark
