@@ -248,17 +248,13 @@ func (p *encoder) encodeText(s string, indent int, key bool) {
 	case strings.ContainsFunc(s, escaped), lines && (key || strings.Contains(s, " \n") || strings.HasSuffix(s, " ")), isOther(s):
 		p.out = append(p.out, quoted(s, escaped, yamlEscapes)...)
 	case lines:
-		p.block(s, max(indent, 2))
+		w := word{col: max(indent, 2) - 2, deep: max(indent, 2), eol: "\n"}
+		p.out = append(append(p.out, w.block(s, false)...), '\n')
 	case plainForm(s, false):
 		p.out = append(p.out, s...)
 	default:
 		p.out = append(p.out, single(s)...)
 	}
-}
-
-func (p *encoder) block(s string, indent int) {
-	w := word{style: literalStyle, col: indent - 2, deep: indent, eol: "\n", plus: true}
-	p.out = append(append(p.out, w.block(s, false)...), '\n')
 }
 
 // escaped are the characters that are never written as they are: what the YAML
