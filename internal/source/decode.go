@@ -123,9 +123,6 @@ func (e *SyntaxError) Error() string {
 	return strings.Join(parts, ": ")
 }
 
-// maxDepth is the maximum nesting of a document; the API server has the same limit.
-const maxDepth = 10_000
-
 // checkNumbers finds the first number of a document that the API, which has int64 and
 // float64 only, would change.
 func checkNumbers(d *yamldoc.Document) error {

@@ -189,7 +189,7 @@ func splitJSON(data []byte) ([]chunk, error) {
 		}
 		c, err := w.document(at)
 		if err != nil && strings.Contains(err.Error(), "exceeded max depth") {
-			return nil, &SyntaxError{Line: w.line, What: "is nested too deep", Why: fmt.Sprintf("more than %d levels", maxDepth)}
+			return nil, &SyntaxError{Line: w.line, What: "is nested too deep", Why: fmt.Sprintf("more than %d levels", yamldoc.MaxDepth)}
 		}
 		if err != nil {
 			return nil, nil // the text may be YAML

@@ -71,8 +71,8 @@ func (p *parser) below(parent, start int, pr *prop, dashes bool) (*node, error) 
 // content reads a node that is the first thing on its line or behind a dash, at
 // that column.
 func (p *parser) content(parent, col int) (*node, error) {
-	if p.depth++; p.depth > maxDepth {
-		return nil, p.fail(p.pos, "nested more than %d deep", maxDepth)
+	if p.depth++; p.depth > MaxDepth {
+		return nil, p.fail(p.pos, "nested more than %d deep", MaxDepth)
 	}
 	defer func() { p.depth-- }()
 	if p.dash() {

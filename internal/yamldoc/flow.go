@@ -198,8 +198,8 @@ func (p *parser) flowSpace(open int) error {
 }
 
 func (p *parser) flowCollection() (*node, error) {
-	if p.depth++; p.depth > maxDepth {
-		return nil, p.fail(p.pos, "nested more than %d deep", maxDepth)
+	if p.depth++; p.depth > MaxDepth {
+		return nil, p.fail(p.pos, "nested more than %d deep", MaxDepth)
 	}
 	defer func() { p.depth-- }()
 	n := p.new(node{kind: seqNode, style: flowStyle, start: p.pos, body: p.pos})

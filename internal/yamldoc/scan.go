@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth bounds nesting, where encoding/json, go-yaml and the API server stop too.
-const maxDepth = 10_000
+// MaxDepth bounds nesting, where encoding/json, go-yaml and the API server stop too.
+const MaxDepth = 10_000
 
 const tabIndents = "a tab indents; YAML is indented by spaces, never by tabs"
 
