@@ -110,17 +110,18 @@ func (b *Bound) Lost(id Identity, p apply.Planned) []string {
 // undone reports whether live has a value that the plan changes, as it was before, or lacks one that it adds.
 func (b *Bound) undone(planned *Item, p apply.Planned) bool {
 	reviewed, _ := leavesOf(*planned, p.Type)
-	return slices.ContainsFunc(reviewed.list, func(l leaf) bool {
-		at, err := merge.ParsePath(l.path)
+	for path, s := range reviewed {
+		at, err := merge.ParsePath(path)
 		v, found := merge.Lookup(p.Live, at, p.Type)
-		if IsHash(l.Before.Value) && found {
+		if IsHash(s.Before.Value) && found {
 			v = b.Hash(planned.Identity, fieldsOf(at), v)
 		}
-		if _, list := l.After.Value.([]any); list && !l.Before.Set { // the server does not store an empty one
-			return false
+		_, list := s.After.Value.([]any) // the server does not store an empty one
+		if err == nil && (s.Before.Set || !list) && Same(s.Before, merge.Opt{Value: v, Set: found}) {
+			return true
 		}
-		return err == nil && Same(l.Before, merge.Opt{Value: v, Set: found})
-	})
+	}
+	return false
 }
 
 // impactBeyond lists impacts that the plan does not have. For the very object of the plan, the
@@ -150,16 +151,16 @@ var had = map[apply.Action]string{
 func surplus(planned, now Item, typ *merge.Type) (out []string) {
 	reviewed, order := leavesOf(planned, typ)
 	is, reordered := leavesOf(now, typ)
-	for _, l := range is.list {
-		p, ok := reviewed.at[l.path]
+	for path, s := range is {
+		p, ok := reviewed[path]
 		switch {
 		case !ok:
-			out = append(out, fmt.Sprintf("%s: %s is not in the plan", l.path, l.Sides))
-		case Same(p.Before, l.Before) && Same(p.After, l.After):
-		case Hashes(l.Before.Value) || Hashes(l.After.Value):
-			out = append(out, l.path+": the hidden values are not those of the plan")
+			out = append(out, fmt.Sprintf("%s: %s is not in the plan", path, s))
+		case Same(p.Before, s.Before) && Same(p.After, s.After):
+		case Hashes(s.Before.Value) || Hashes(s.After.Value):
+			out = append(out, path+": the hidden values are not those of the plan")
 		default:
-			out = append(out, fmt.Sprintf("%s: %s, and the plan has %s", l.path, l.Sides, p))
+			out = append(out, fmt.Sprintf("%s: %s, and the plan has %s", path, s, p))
 		}
 	}
 	for path, o := range reordered {
@@ -219,22 +220,13 @@ func SameOrder(a, b []string) bool {
 	return slices.Equal(common(a, b), common(b, a))
 }
 
-// leaf is the change of a value that is compared as a whole.
-type leaf struct {
-	path string
-	Sides
-}
-
-// leaves holds the changes of an object, down to single values.
-type leaves struct {
-	list []leaf
-	at   map[string]Sides
-}
+// leaves holds the changes of an object, down to values that are compared as a whole, by their paths.
+type leaves map[string]Sides
 
 // leavesOf splits changes: a label added to an object without labels adds the whole map, and
 // another manager may have added another label meanwhile.
-func leavesOf(i Item, typ *merge.Type) (*leaves, map[string]Order) {
-	out, orders := &leaves{at: map[string]Sides{}}, map[string]Order{}
+func leavesOf(i Item, typ *merge.Type) (leaves, map[string]Order) {
+	out, orders := leaves{}, map[string]Order{}
 	for _, c := range i.Changes {
 		p, err := c.ParsedPath()
 		switch {
@@ -248,12 +240,12 @@ func leavesOf(i Item, typ *merge.Type) (*leaves, map[string]Order) {
 	return out, orders
 }
 
-func (l *leaves) add(p merge.Path, s Sides, t *merge.Type) {
+func (l leaves) add(p merge.Path, s Sides, t *merge.Type) {
 	switch {
 	case Same(s.Before, s.After):
 		return
 	case !hasParts(s.Before, t) || !hasParts(s.After, t):
-		l.leaf(p, s)
+		l[p.String()] = s
 		return
 	}
 	for _, c := range merge.Diff(orEmpty(s.Before, s.After), orEmpty(s.After, s.Before), t) {
@@ -261,18 +253,13 @@ func (l *leaves) add(p merge.Path, s Sides, t *merge.Type) {
 		switch last := len(at) - 1; {
 		case c.Op == merge.OpOrder:
 		case len(c.Path) == 0:
-			l.leaf(p, s)
+			l[p.String()] = s
 		case at[last].Name == hashKey:
-			l.leaf(at[:last], Sides{hashed(c.Old), hashed(c.New)})
+			l[at[:last].String()] = Sides{hashed(c.Old), hashed(c.New)}
 		default:
 			l.add(at, Sides{c.Old, c.New}, t.At(c.Path))
 		}
 	}
-}
-
-func (l *leaves) leaf(p merge.Path, s Sides) {
-	one := leaf{p.String(), s}
-	l.list, l.at[one.path] = append(l.list, one), one.Sides
 }
 
 // hasParts reports whether a value is compared by its fields or entries, or is absent.
