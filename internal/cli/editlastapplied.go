@@ -206,7 +206,7 @@ func (s *editing) saved(err error) error {
 	if s.unedited || !s.draft.Written() {
 		reported = errors.Join(fmt.Errorf("%s: %s: nothing was edited", s.Target, what), s.draft.Discard())
 	}
-	if errors.Is(err, editor.ErrInterrupted) {
+	if editor.Interrupted(err) {
 		return &exit{Code: interrupted, Err: reported}
 	}
 	return reported

@@ -91,26 +91,20 @@ func (e Editor) Run(ctx context.Context, path string, s Streams) error {
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, os.ErrNotExist), errors.Is(err, os.ErrPermission):
 		return fmt.Errorf("unable to launch the editor %q: set KUBE_EDITOR or EDITOR to one that is there", e.name)
 	case errors.As(err, new(*exec.ExitError)):
-		return interrupted{fmt.Errorf("there was a problem with the editor %q: %w", e.name, err)}
+		return fmt.Errorf("there was a problem with the editor %q: %w", e.name, err)
 	}
 	return err
 }
 
-// ErrInterrupted reports that ^C has ended the editor. This process may receive the same signal only
-// later.
-var ErrInterrupted = errors.New("interrupted")
-
-// interrupted is an error of an editor, and ErrInterrupted, too, if ^C has ended it.
-type interrupted struct{ error }
-
-// Unwrap returns both errors, or the first alone.
-func (e interrupted) Unwrap() []error {
-	if exit, ok := errors.AsType[*exec.ExitError](e.error); ok {
-		if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() && status.Signal() == syscall.SIGINT {
-			return []error{e.error, ErrInterrupted}
-		}
+// Interrupted reports whether an error is that of an editor that ^C has ended. This process may receive
+// the same signal only later.
+func Interrupted(err error) bool {
+	exit, ok := errors.AsType[*exec.ExitError](err)
+	if !ok {
+		return false
 	}
-	return []error{e.error}
+	status, ok := exit.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && status.Signal() == syscall.SIGINT
 }
 
 // Draft is a text passed to and from an editor, in a folder that only the user may read. Backups
