@@ -11,10 +11,7 @@ import (
 )
 
 // File is a Store in a file.
-type File struct {
-	*os.File
-	name string
-}
+type File struct{ *os.File }
 
 // Create makes the file, which only the user can read. It is an error if the file exists: a record
 // is never overwritten.
@@ -29,7 +26,7 @@ func Create(name string) (*File, error) {
 	case err != nil:
 		return nil, fmt.Errorf("%w: choose a name where a file can be written", err)
 	}
-	return &File{f, name}, nil
+	return &File{f}, nil
 }
 
 // Append writes text and syncs it to disk. The error is that of the file.
@@ -43,7 +40,7 @@ func (f *File) Append(text []byte) error {
 // Replace writes another file and renames it to this one. The error is write's or that of the file,
 // which is then unchanged, unless only its renaming failed.
 func (f *File) Replace(write func(io.Writer) error) error {
-	tmp, err := os.CreateTemp(filepath.Dir(f.name), ".record-*")
+	tmp, err := os.CreateTemp(filepath.Dir(f.Name()), ".record-*")
 	if err != nil {
 		return err
 	}
@@ -55,7 +52,7 @@ func (f *File) Replace(write func(io.Writer) error) error {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	return os.Rename(tmp.Name(), f.name)
+	return os.Rename(tmp.Name(), f.Name())
 }
 
 // Remove removes the file. The error is that of the file.
@@ -63,7 +60,7 @@ func (f *File) Remove() error {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	return os.Remove(f.name)
+	return os.Remove(f.Name())
 }
 
 // Memory is a Store in memory.
