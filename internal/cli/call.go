@@ -64,19 +64,14 @@ type call struct {
 	mode dryRun // of the run, which a report or saved live objects make a preview
 	rows []*flagRow
 
-	secondary
-}
-
-// secondary holds values that a call derives from its flags.
-type secondary struct {
-	bound   binding
-	until   time.Time      // see deadline
-	refused error          // of --guard=refuse in a preview, which is shown nevertheless
-	asked   *term.Terminal // that -i asks on; nil: no question is asked
-	local   *input         // what was read for the calls of several contexts; nil: nothing
-	found   *found         // what this one of these calls finds, in place of printing it; nil: it is none
-
-	released *live.Release // that --original or --release names; nil: none
+	// Derived from the flags.
+	bound    binding
+	until    time.Time      // see deadline
+	refused  error          // of --guard=refuse in a preview, which is shown nevertheless
+	asked    *term.Terminal // that -i asks on; nil: no question is asked
+	local    *input         // what was read for the calls of several contexts; nil: nothing
+	found    *found         // what this one of these calls finds, in place of printing it; nil: it is none
+	released *live.Release  // that --original or --release names; nil: none
 }
 
 // command returns the command of a verb, and of those below it. A verb that the command line does
