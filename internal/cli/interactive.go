@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
@@ -13,7 +12,6 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
 	"github.com/kubectl-merge/kubectl-merge/internal/outcome"
 	"github.com/kubectl-merge/kubectl-merge/internal/plandoc"
-	"github.com/kubectl-merge/kubectl-merge/internal/record"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
@@ -88,18 +86,6 @@ func printTarget(w io.Writer, s *session, sum outcome.Summary) {
 		}
 	}
 	fmt.Fprintf(w, "%s\n%s, if written: %s\n", at, sum.Size(), sum.Count())
-}
-
-// shown returns the run as it was confirmed, for the run to be bound to.
-func shown(p *run.Plan) (*plandoc.Bound, error) {
-	doc := &plandoc.Document{Header: plandoc.Header{Spelling: plandoc.Spelling{Salt: salt(), ShowSecrets: true}}}
-	for _, item := range slices.Concat(p.Items, p.Others) {
-		switch item.Action() {
-		case apply.Create, apply.Change, apply.Recreate, apply.Delete:
-			doc.Items = append(doc.Items, doc.Item(record.Subject(item, item.Planned)))
-		}
-	}
-	return plandoc.Bind(doc)
 }
 
 // ask settles the conflicts of the items on the terminal. Without a terminal they stay conflicts,

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
@@ -109,7 +110,14 @@ type surplusError struct{ error }
 // confirmed binds a run to the run that the user has confirmed: later changes of others may change
 // the writes.
 func (f *binding) confirmed(s *session) (err error) {
-	if f.plan, err = shown(s.Plan); err != nil {
+	doc := &plandoc.Document{Header: plandoc.Header{Spelling: plandoc.Spelling{Salt: salt(), ShowSecrets: true}}}
+	for _, item := range slices.Concat(s.Items, s.Others) {
+		switch item.Action() {
+		case apply.Create, apply.Change, apply.Recreate, apply.Delete:
+			doc.Items = append(doc.Items, doc.Item(record.Subject(item, item.Planned)))
+		}
+	}
+	if f.plan, err = plandoc.Bind(doc); err != nil {
 		return err
 	}
 	f.shown, s.Bind = true, f.bind()
