@@ -106,6 +106,9 @@ const (
 // String returns the action in one word.
 func (a Action) String() string { return cmp.Or(string(a), "nothing") }
 
+// Writes reports whether the action changes the cluster.
+func (a Action) Writes() bool { return a == Create || a == Change || a == Recreate || a == Delete }
+
 // Planned is the plan for one object.
 type Planned struct {
 	Subject

@@ -25,7 +25,7 @@ type Reviewer struct {
 
 // Writes reports whether the run would write or delete anything.
 func Writes(p *run.Plan) bool {
-	return slices.ContainsFunc(slices.Concat(p.Items, p.Others), func(i *run.Item) bool { return acts[i.Action()] != "" })
+	return slices.ContainsFunc(slices.Concat(p.Items, p.Others), func(i *run.Item) bool { return i.Action().Writes() })
 }
 
 // acts names the actions of a run on an object, for questions.
@@ -58,7 +58,7 @@ func (r *Reviewer) print(line string) { fmt.Fprintln(r.Out, line) }
 
 func (r *Reviewer) each(ctx context.Context, p *run.Plan) error {
 	for _, item := range p.Items {
-		if acts[item.Action()] == "" {
+		if !item.Action().Writes() {
 			continue
 		}
 		if err := r.item(ctx, p, item); err != nil {

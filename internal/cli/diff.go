@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/outcome"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 )
@@ -85,10 +84,7 @@ func (c *call) differs(ctx context.Context) (differs bool, left int, err error) 
 	}
 	t := &results{call: c, out: out, notes: notes}
 	s.finish(ctx, c.mode, s.Preview, func(item *run.Item) {
-		switch item.Action() {
-		case apply.Create, apply.Change, apply.Recreate, apply.Delete:
-			differs = true
-		}
+		differs = differs || item.Action().Writes()
 		t.item(item)
 	})
 	left = t.close(ctx, s, outcome.Ended{Plan: s.Plan, DryRun: true})

@@ -57,16 +57,16 @@ func (c *call) show(ctx context.Context, s *session, undo bool) error {
 	notes, d := c.reporter(), view{c}.differ()
 	var errs []error
 	s.Show(ctx, func(item *run.Item) {
-		switch item.Action() {
-		case apply.Create, apply.Change, apply.Recreate, apply.Delete:
-			errs = append(errs, d.show(d.doc(item)))
-			notes.item(item)
-			if undo && item.Action() == apply.Delete {
-				item.Own()
-				item.Result.Outcome = write.Deleted
-			} else {
-				notes.impact(item, "")
-			}
+		if !item.Action().Writes() {
+			return
+		}
+		errs = append(errs, d.show(d.doc(item)))
+		notes.item(item)
+		if undo && item.Action() == apply.Delete {
+			item.Own()
+			item.Result.Outcome = write.Deleted
+		} else {
+			notes.impact(item, "")
 		}
 	})
 	errs = append(errs, d.close(ctx))
@@ -141,9 +141,9 @@ func (c *call) confirm(ctx context.Context, plan *run.Plan, look string) error {
 		return &exit{Code: conflicted, Err: fmt.Errorf("%s: nothing was written or deleted: look at them with %s, and confirm with --yes", why, look)}
 	}
 	defer t.Close()
-	t.Print(why + ":")
+	fmt.Fprintln(t.Out, why+":")
 	for _, item := range run.Deletions(plan.Others) {
-		t.Print("  " + escape.Line(item.Target.String()))
+		fmt.Fprintln(t.Out, "  "+escape.Line(item.Target.String()))
 	}
 	answer, err := t.Prompt(ctx, "Delete them [y,N]? ")
 	if err == nil && !strings.EqualFold(answer, "y") && !strings.EqualFold(answer, "yes") {

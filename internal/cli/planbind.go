@@ -112,8 +112,7 @@ type surplusError struct{ error }
 func (f *binding) confirmed(s *session) (err error) {
 	doc := &plandoc.Document{Header: plandoc.Header{Spelling: plandoc.Spelling{Salt: salt(), ShowSecrets: true}}}
 	for _, item := range slices.Concat(s.Items, s.Others) {
-		switch item.Action() {
-		case apply.Create, apply.Change, apply.Recreate, apply.Delete:
+		if item.Action().Writes() {
 			doc.Items = append(doc.Items, doc.Item(record.Subject(item, item.Planned)))
 		}
 	}
