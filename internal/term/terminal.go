@@ -55,9 +55,6 @@ func (t *Terminal) Close() {
 	}
 }
 
-// Print prints a line.
-func (t *Terminal) Print(line string) { fmt.Fprintln(t.Out, line) }
-
 // ErrNoAnswer reports that the terminal is gone, or the user typed the end of input.
 var ErrNoAnswer = errors.New("no answer: nothing was written")
 

@@ -41,10 +41,6 @@ func TestPrompt(t *testing.T) {
 	if got := out.String(); strings.Count(got, "which? ") != 3 {
 		t.Errorf("%q", got)
 	}
-	term.Print("done")
-	if !strings.HasSuffix(out.String(), "done\n") {
-		t.Errorf("%q", out.String())
-	}
 	term.Close()
 	if _, err := term.in.Read(make([]byte, 1)); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("%v: a terminal that was opened for questions is closed", err)
