@@ -53,13 +53,10 @@ var _ = registerVerb(verb{
 	short: "Move ownership to server-side apply, or back", long: migrateLong, example: migrateExample,
 	inputs: "migrate", args: objectArgs,
 	takes: func(c *call) error {
-		switch {
-		case c.to == "":
+		if c.to == "" {
 			return errors.New("--to: name the way: --to=server-side or --to=client-side")
-		case len(c.args) == 0:
-			return c.validateInput()
 		}
-		return c.checkNamed()
+		return c.checkObjects()
 	},
 	run: (*call).migrate,
 })

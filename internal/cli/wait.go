@@ -47,7 +47,7 @@ const waitExample = `  # After a merge, until everything is ready
 // Unlike kubectl: which waits for a condition that the user has to know.
 var _ = registerVerb(verb{
 	use: "wait (-f FILE | -k DIRECTORY | TYPE/NAME... | --applyset=NAME)", short: "Wait until objects are ready, or report why they are not", long: waitLong, example: waitExample,
-	inputs: "wait for", args: objectArgs, takes: (*call).checkWait, run: (*call).wait,
+	inputs: "wait for", args: objectArgs, takes: (*call).checkObjects, run: (*call).wait,
 })
 
 func (c *call) wait(ctx context.Context) error {
@@ -77,11 +77,9 @@ func (c *call) wait(ctx context.Context) error {
 	return waitReport{call: c, notes: c.reporter(), stdout: true}.wait(ctx, &wait.Waiter{API: at.Cluster, Type: at.Type}, objects)
 }
 
-func (c *call) checkWait() error {
-	switch {
-	case c.set.name == "" && len(c.args) == 0 && !c.inputs.given():
-		return c.noInput()
-	case c.inputs.given() && len(c.args) == 0:
+// checkObjects returns an error unless files, arguments or a set name the objects.
+func (c *call) checkObjects() error {
+	if len(c.args) == 0 && (c.set.name == "" || c.inputs.given()) {
 		return c.validateInput()
 	}
 	return c.checkNamed()
