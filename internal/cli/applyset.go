@@ -6,8 +6,6 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/spf13/cobra"
-
 	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/complete"
@@ -40,14 +38,11 @@ var _ = registerVerb(verb{
 		}, {
 			use: "view NAME", short: "List the members of a set, and what keeps them from being pruned",
 			long:    "List the members of a set and what would happen to each if it were no longer in the input: pruned, or\nkept, and why. Namespaces and CustomResourceDefinitions are kept, too, while they contain anything else.",
-			example: "  kubectl merge applyset view shop", takes: oneSet, args: setArgs, run: onSet((*setCall).view),
+			example: "  kubectl merge applyset view shop", takes: oneSet, args: (*complete.Server).OneSet, run: onSet((*setCall).view),
 		},
 		verifyRow, adoptRow, disbandRow, deleteRow,
 	},
 })
-
-// setArgs completes the name of a set.
-func setArgs(s *complete.Server) cobra.CompletionFunc { return complete.FirstOnly(s.Sets()) }
 
 // oneSet requires one argument: the set.
 func oneSet(c *call) error {

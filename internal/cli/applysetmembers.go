@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
@@ -41,8 +39,7 @@ members of that set move.`,
 		}
 		return nil
 	},
-	args: func(s *complete.Server) cobra.CompletionFunc { return s.SetOrObject() },
-	run:  onSet((*setCall).adopt),
+	args: (*complete.Server).SetOrObject, run: onSet((*setCall).adopt),
 }
 
 func (v *setCall) adopt(ctx context.Context) error {
@@ -136,7 +133,7 @@ var verifyRow = verb{
 kinds that you may list. A member of a kind that is not listed would never be pruned.
 
 Exit code 0: they agree, or --fix has made them agree; 3: they do not.`,
-	example: "  kubectl merge applyset verify shop --fix", takes: oneSet, args: setArgs, run: onSet((*setCall).verify),
+	example: "  kubectl merge applyset verify shop --fix", takes: oneSet, args: (*complete.Server).OneSet, run: onSet((*setCall).verify),
 }
 
 func (v *setCall) verify(ctx context.Context) error {
@@ -176,7 +173,7 @@ var disbandRow = verb{
 	use: "disband NAME", short: "Dissolve a set: its objects stay, and belong to no set",
 	long: `Take all members out of a set and delete its parent. The objects themselves stay as they are. To delete
 them, see "kubectl merge applyset delete".`,
-	example: "  kubectl merge applyset disband shop", takes: oneSet, args: setArgs, run: onSet((*setCall).disband),
+	example: "  kubectl merge applyset disband shop", takes: oneSet, args: (*complete.Server).OneSet, run: onSet((*setCall).disband),
 }
 
 func (v *setCall) disband(ctx context.Context) error {

@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/complete"
 	"github.com/kubectl-merge/kubectl-merge/internal/prune"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 )
@@ -25,7 +26,7 @@ Exit code 0: all of it is deleted; 1: an error; 3: something is kept.`,
   kubectl merge applyset delete shop --dry-run
 
   kubectl merge applyset delete shop --wait`,
-	takes: oneSet, args: setArgs, run: onSet((*setCall).delete),
+	takes: oneSet, args: (*complete.Server).OneSet, run: onSet((*setCall).delete),
 }
 
 func (v *setCall) delete(ctx context.Context) error {

@@ -93,11 +93,7 @@ func TestLocalFields(t *testing.T) {
 }
 
 func TestWhichArgument(t *testing.T) {
-	f := Words("one", "other")
-	if got, _ := FirstOnly(f)(nil, nil, "o"); len(got) != 2 {
-		t.Errorf("%q", got)
-	}
-	if got, directive := FirstOnly(f)(nil, []string{"one"}, "o"); len(got) > 0 || directive != cobra.ShellCompDirectiveNoFileComp {
+	if got, directive := (&Server{Quiet: func() {}}).OneSet()(command(t), []string{"one"}, "o"); len(got) > 0 || directive != cobra.ShellCompDirectiveNoFileComp {
 		t.Errorf("%q, %d", got, directive)
 	}
 	objects, fields := Words("object"), Words("field")

@@ -72,14 +72,38 @@ func (s *Server) Namespaces() cobra.CompletionFunc {
 // its kind.
 func (s *Server) Sets() cobra.CompletionFunc { return s.briefly(s.sets) }
 
+// OneSet completes a set as the only argument.
+func (s *Server) OneSet() cobra.CompletionFunc {
+	return s.briefly(func(a asking) ([]cobra.Completion, error) {
+		if len(a.args) > 0 {
+			return nil, nil
+		}
+		return s.sets(a)
+	})
+}
+
 // Objects completes TYPE/NAME.
 func (s *Server) Objects() cobra.CompletionFunc { return s.briefly(s.completeObject) }
 
 // TypeOrName completes TYPE, TYPE/NAME and, after TYPE, NAME.
-func (s *Server) TypeOrName() cobra.CompletionFunc { return s.briefly(s.typeOrName) }
+func (s *Server) TypeOrName() cobra.CompletionFunc {
+	return s.briefly(func(a asking) ([]cobra.Completion, error) {
+		if len(a.args) > 0 && !strings.Contains(a.args[0], "/") {
+			return s.names(a.ctx, a.args[0], "")
+		}
+		return s.objectOr(a, "")
+	})
+}
 
 // SetOrObject completes a set and, after it, objects.
-func (s *Server) SetOrObject() cobra.CompletionFunc { return s.briefly(s.setOrObject) }
+func (s *Server) SetOrObject() cobra.CompletionFunc {
+	return s.briefly(func(a asking) ([]cobra.Completion, error) {
+		if len(a.args) == 0 {
+			return s.sets(a)
+		}
+		return s.completeObject(a)
+	})
+}
 
 // asking is one completion that needs the kubeconfig, or the server.
 type asking struct {
@@ -114,13 +138,6 @@ func (s *Server) briefly(question func(asking) ([]cobra.Completion, error)) cobr
 func (s *Server) contexts(asking) ([]cobra.Completion, error) {
 	config, err := s.Flags.ToRawKubeConfigLoader().RawConfig()
 	return slices.Sorted(maps.Keys(config.Contexts)), err
-}
-
-func (s *Server) typeOrName(a asking) ([]cobra.Completion, error) {
-	if len(a.args) > 0 && !strings.Contains(a.args[0], "/") {
-		return s.names(a.ctx, a.args[0], "")
-	}
-	return s.objectOr(a, "")
 }
 
 func (s *Server) completeObject(a asking) ([]cobra.Completion, error) { return s.objectOr(a, "/") }
@@ -245,13 +262,6 @@ func (s *Server) releases(a asking, prefix string) ([]cobra.Completion, error) {
 	}
 	names, err := live.ReleaseNames(a.ctx, api, ns)
 	return object.Each(names, func(name string) string { return prefix + name }), err
-}
-
-func (s *Server) setOrObject(a asking) ([]cobra.Completion, error) {
-	if len(a.args) == 0 {
-		return s.sets(a)
-	}
-	return s.completeObject(a)
 }
 
 // Disowned completes TYPE/NAME and, after it, the fields that were applied last.
