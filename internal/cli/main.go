@@ -132,13 +132,12 @@ const repeats = time.Second
 // signals ends a run. The first signal ends its context. Later ones have their default effect,
 // unless the run rolls back its writes: then they only have that reported.
 type signals struct {
-	process     Process
-	lent        atomic.Bool        // another program has the terminal
-	settled     chan chan struct{} // closes the received channel once the signals so far are handled
-	ended       chan struct{}      // closed when no more are handled
-	last        time.Time          // of the last signal
-	rollingBack atomic.Bool
-	report      atomic.Pointer[func()] // reports the rollback in progress
+	process Process
+	lent    atomic.Bool            // another program has the terminal
+	settled chan chan struct{}     // closes the received channel once the signals so far are handled
+	ended   chan struct{}          // closed when no more are handled
+	last    time.Time              // of the last signal
+	report  atomic.Pointer[func()] // reports the rollback in progress; nil: there is none
 }
 
 func newSignals() *signals {
@@ -149,14 +148,13 @@ func newSignals() *signals {
 func (s *signals) hold(say func()) {
 	if s != nil {
 		s.report.Store(&say)
-		s.rollingBack.Store(true)
 	}
 }
 
 // release ends the effect of hold.
 func (s *signals) release() {
 	if s != nil {
-		s.rollingBack.Store(false)
+		s.report.Store(nil)
 	}
 }
 
@@ -239,12 +237,12 @@ func (s *signals) take(by os.Signal, first func(os.Signal)) (dies bool) {
 	}
 	before := s.last
 	s.last = time.Now()
-	switch {
+	switch report := s.report.Load(); {
 	case before.IsZero():
 		first(by)
 	case s.last.Sub(before) < repeats:
-	case s.rollingBack.Load():
-		(*s.report.Load())()
+	case report != nil:
+		(*report)()
 	default:
 		s.process.Die(by)
 		return true

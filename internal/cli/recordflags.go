@@ -21,7 +21,6 @@ type recording struct {
 	*call
 	journals []*record.Journal
 	memory   *record.Memory // the record that --rollback-on-failure undoes
-	hold     func()         // called before each write that can be rolled back
 }
 
 func (c *call) recorded() bool { return c.record != "" || c.rollback }
@@ -62,7 +61,6 @@ func (f *recording) open(ctx context.Context, s *session) error {
 		if err := f.begin(f.memory, h); err != nil {
 			return err
 		}
-		f.hold = func() { f.signals.hold(f.underWay) }
 	}
 	s.Journal = f
 	return nil
@@ -88,8 +86,8 @@ func (f *recording) undoes() string { return "kubectl merge undo " + f.record }
 
 // Begin implements run.Journal for all journals.
 func (f *recording) Begin(item *run.Item, p apply.Planned) (func(map[string]any, error), error) {
-	if f.hold != nil {
-		f.hold()
+	if f.memory != nil { // each write can be rolled back
+		f.signals.hold(f.underWay)
 	}
 	var ends []func(map[string]any, error)
 	for _, j := range f.journals {
