@@ -99,12 +99,7 @@ func (c *comparison) run(ctx context.Context) (*drift.Report, error) {
 	if c.watch {
 		return c.follow(ctx)
 	}
-	report := &drift.Report{}
-	c.each(ctx, func(item *run.Item) {
-		if item.Err == nil {
-			report.Add(item, c.Planner.Manager)
-		}
-	})
+	report := c.each(ctx, func(*run.Item, []drift.Row) {})
 	if c.found != nil {
 		c.found.report = report
 	}
@@ -121,14 +116,19 @@ type comparison struct {
 	watched bool // all objects were compared, and then watched
 }
 
-// each calls do for every item, and prints its problems.
-func (c *comparison) each(ctx context.Context, do func(*run.Item)) {
+// each returns the report of all items, calls do for each with its rows, and prints its problems.
+func (c *comparison) each(ctx context.Context, do func(*run.Item, []drift.Row)) *drift.Report {
+	report := &drift.Report{}
 	c.Show(ctx, func(item *run.Item) {
-		if do(item); item.Err == nil {
-			c.notes.problems(item)
+		if item.Err != nil {
+			do(item, nil)
+			return
 		}
+		do(item, report.Add(item, c.Planner.Manager))
+		c.notes.problems(item)
 	})
 	c.notes.unused(c.Planner)
+	return report
 }
 
 // end prints a report, with the errors of objects that could not be compared, and its summary.
@@ -174,14 +174,7 @@ func (c *comparison) follow(ctx context.Context) (*drift.Report, error) {
 	if c.call.set.name != "" {
 		w.Orphans = c.members
 	}
-	report := &drift.Report{}
-	c.each(ctx, func(item *run.Item) {
-		if item.Err == nil {
-			w.Add(item, report.Add(item, w.Manager))
-		} else {
-			w.Add(item, nil)
-		}
-	})
+	report := c.each(ctx, w.Add)
 	report.Errors = lines(compared(c.Failed()), c.secretValues())
 	for _, line := range report.Errors {
 		c.noted(line)
