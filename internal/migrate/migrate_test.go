@@ -61,8 +61,8 @@ func TestThereAndBack(t *testing.T) {
 	if d := cmp.Diff(map[string]any{"a": "1", "b": "2"}, m.Trial["data"]); d != "" {
 		t.Error(d)
 	}
-	if changed := m.changed(m.Final); len(changed) > 0 {
-		t.Errorf("values change: %v", changed)
+	if at, changed := m.changed(m.Final); changed {
+		t.Errorf("values change: %v", at)
 	}
 	again, err := plan(t, to, file, m.Final)
 	if err != nil || again.Action != apply.Nothing {

@@ -114,23 +114,22 @@ func (m *Mover) apply(ctx context.Context, i *Item) error {
 	if err != nil {
 		return fmt.Errorf("%s: applying what the migration moves was refused: %w", i.Target, err)
 	}
-	if changed := i.Move.changed(obj); len(changed) > 0 {
-		return fmt.Errorf("%s: %s: applying what the migration moves would change it, though it has live's value: look for an admission webhook", i.Target, changed[0])
+	if at, changed := i.Move.changed(obj); changed {
+		return fmt.Errorf("%s: %s: applying what the migration moves would change it, though it has live's value: look for an admission webhook", i.Target, at)
 	}
 	return nil
 }
 
-// changed returns the places of values in which obj differs from live.
-func (m Move) changed(obj map[string]any) []merge.Path {
+// changed returns the place of the first value in which obj differs from live; false if none does.
+func (m Move) changed(obj map[string]any) (at merge.Path, differs bool) {
 	a, _ := lastapplied.Strip(lastapplied.Without(m.Live), m.HasStatus)
 	b, _ := lastapplied.Strip(lastapplied.Without(obj), m.HasStatus)
-	if _, differs := patch.Merge(a, b); !differs {
-		return nil
+	if _, differs = patch.Merge(a, b); differs {
+		if changes := merge.Diff(a, b, m.Type); len(changes) > 0 {
+			at = changes[0].Path
+		}
 	}
-	if changes := merge.Diff(a, b, m.Type); len(changes) > 0 {
-		return object.Each(changes, func(c merge.Change) merge.Path { return c.Path })
-	}
-	return []merge.Path{nil}
+	return at, differs
 }
 
 // Write writes every migration, and calls done for each object, in order, with its Result.
