@@ -97,13 +97,6 @@ func (f *listPrinter) close(context.Context) error {
 	return f.emit(f.print(f.objects))
 }
 
-func oneOrList(objects []any) any {
-	if len(objects) == 1 {
-		return objects[0]
-	}
-	return map[string]any{"apiVersion": "v1", "kind": "List", "metadata": map[string]any{}, "items": objects}
-}
-
 func jsonText(v any) ([]byte, error) {
 	text, err := indentedJSON(v, "")
 	return append(text, '\n'), err

@@ -33,7 +33,11 @@ func templated(ctx context.Context, v view) (printer, error) {
 	}
 	p, err := templatePrinter(ctx, v)
 	return &listPrinter{view: v, print: func(objects []any) ([]byte, error) {
-		u, err := printable(oneOrList(objects))
+		whole := objects[0]
+		if len(objects) > 1 {
+			whole = map[string]any{"apiVersion": "v1", "kind": "List", "metadata": map[string]any{}, "items": objects}
+		}
+		u, err := printable(whole)
 		if err != nil {
 			return nil, err
 		}
