@@ -187,15 +187,6 @@ func newWaitEvent(o wait.Object, v ready.Verdict) waitEvent {
 	return waitEvent{Object: o.Target.String(), Namespace: o.Namespace, Kind: v.State, Reason: v.Reason, Text: v.Message, Pod: v.Pod, Container: v.Container}
 }
 
-func newWaitFailure(e *wait.NotReady) waitEvent {
-	out := newWaitEvent(e.Object, e.Verdict)
-	out.Events, out.Logs = e.Events, e.Logs
-	if e.Because != "" {
-		out.Kind, out.Because = waitNotReady, e.Because
-	}
-	return out
-}
-
 // waitNotReady is the kind of the line about an object that has not failed, and is no longer waited
 // for.
 const waitNotReady ready.State = "not-ready"
@@ -249,7 +240,12 @@ func (r waitReport) end(err error) error {
 		e, is := errors.AsType[*wait.NotReady](one)
 		switch late = late || is; {
 		case is && r.notes.json:
-			r.event(newWaitFailure(e))
+			out := newWaitEvent(e.Object, e.Verdict)
+			out.Events, out.Logs = e.Events, e.Logs
+			if e.Because != "" {
+				out.Kind, out.Because = waitNotReady, e.Because
+			}
+			r.event(out)
 		case is:
 			r.details(e)
 		}
