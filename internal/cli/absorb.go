@@ -104,7 +104,7 @@ func (a *absorbing) run(ctx context.Context) error {
 			return err
 		}
 	}
-	files, err := a.choice.Edits(ctx, a.inputs.Inputs, a.objects)
+	files, err := a.choice.Edits(ctx, a.inputs, a.objects)
 	if err == nil && a.write {
 		err = filemerge.ReplaceAll(files)
 	}
@@ -146,7 +146,7 @@ func (a *absorbing) choose(context.Context) error {
 	if info, err := os.Stat(a.inputs.Kustomize); a.inputs.Kustomize != "" && (err != nil || !info.IsDir()) {
 		return fmt.Errorf("-k %s: is not a folder here: what it is built of cannot be written", a.inputs.Kustomize)
 	}
-	if !a.inputs.given() {
+	if !a.hasInput() {
 		return a.noInput()
 	}
 	return a.validateInput()

@@ -60,7 +60,7 @@ func (v *disownVerb) run(ctx context.Context) error {
 // parse splits the arguments into those that name objects, none if -f is given, and the fields.
 func (v *disownVerb) parse(args []string) (names []string, err error) {
 	names, fields := namesAndFields(args)
-	if !v.inputs.given() && len(args) > 0 {
+	if !v.hasInput() && len(args) > 0 {
 		n := 1 // TYPE/NAME, or a TYPE with -l
 		if !strings.Contains(args[0], "/") && v.inputs.Selector == "" {
 			n = min(2, len(args)) // TYPE NAME
@@ -68,7 +68,7 @@ func (v *disownVerb) parse(args []string) (names []string, err error) {
 		names, fields = args[:n], args[n:]
 	}
 	switch {
-	case v.write && !v.inputs.given():
+	case v.write && !v.hasInput():
 		return nil, errors.New("-w: takes fields out of files: name them with -f")
 	case v.write && (v.inputs.Kustomize != "" || slices.Contains(v.inputs.Files, "-")):
 		return nil, errors.New("-w: can write neither standard input nor what kustomize built: give files with -f")

@@ -35,7 +35,7 @@ type explainPrinter struct {
 // write explains an object, or the fields at and below paths.
 func (f *explainPrinter) write(r diff.Report, paths ...merge.Path) error {
 	if f.call.output == string(diff.ExplainBlame) {
-		return f.out.Blame(r, diff.BlameOptions{Owners: ownership.Of(r.Live), Paths: paths, Changed: f.call.changed, File: f.call.inputs.given()})
+		return f.out.Blame(r, diff.BlameOptions{Owners: ownership.Of(r.Live), Paths: paths, Changed: f.call.changed, File: f.call.hasInput()})
 	}
 	e := diff.Explain(r, paths...)
 	if f.call.changed {

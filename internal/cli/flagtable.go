@@ -9,12 +9,13 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/complete"
 	"github.com/kubectl-merge/kubectl-merge/internal/migrate"
 	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
+	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/pkg/strategy"
 )
 
 // options are the values of all flags. Each verb sets those of its rows.
 type options struct {
-	inputs                                                         inputFlags
+	inputs                                                         source.Inputs
 	original, policy, rules, saveRules, strategy, manager          string
 	schemas, live, recreate                                        []string
 	validate, guard, dryRun, plan, record, shard, path, driver, to string

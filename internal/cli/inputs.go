@@ -21,15 +21,11 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 )
 
-// inputFlags name the files with local objects.
-type inputFlags struct {
-	source.Inputs
-}
+// hasInput reports whether flags name the files with local objects.
+func (c *call) hasInput() bool { return len(c.inputs.Files) > 0 || c.inputs.Kustomize != "" }
 
-func (f *inputFlags) given() bool { return len(f.Files) > 0 || f.Kustomize != "" }
-
-// stdin reports whether local is read from standard input.
-func (f *inputFlags) stdin() bool { return slices.Contains(f.Files, "-") }
+// readsStdin reports whether local is read from standard input.
+func (c *call) readsStdin() bool { return slices.Contains(c.inputs.Files, "-") }
 
 // emptied returns an error if standard output is one of the files: a shell has emptied it.
 func (c *call) emptied(files ...string) error {
@@ -51,9 +47,9 @@ func (c *call) emptied(files ...string) error {
 func (c *call) validateInput() error {
 	f := &c.inputs
 	switch {
-	case !f.given() && c.plan != "":
+	case !c.hasInput() && c.plan != "":
 		return errors.New("--plan says what may be written, and not what is merged: give the files, too, with -f or -k")
-	case !f.given():
+	case !c.hasInput():
 		return c.noInput()
 	case len(f.Files) > 0 && f.Kustomize != "":
 		return errors.New("only one of -f or -k can be specified: list the files under resources: of the kustomization, or run it twice")
@@ -97,16 +93,16 @@ const mostListed = 8
 // listed returns the list of names for an error.
 func listed(names []string) string { return suggest.Few(names, mostListed) }
 
-// none returns the error of an input without objects.
-func (f *inputFlags) none() error {
-	if f.Selector != "" {
-		return fmt.Errorf("no objects passed to merge: none of the input matches --selector %q", f.Selector)
+// noObjects returns the error of an input without objects.
+func (c *call) noObjects() error {
+	if c.inputs.Selector != "" {
+		return fmt.Errorf("no objects passed to merge: none of the input matches --selector %q", c.inputs.Selector)
 	}
 	way := "check the name, or what the file was made by"
-	if f.stdin() {
+	if c.readsStdin() {
 		way = "check the command before the pipe"
 	}
-	return fmt.Errorf("no objects passed to merge: %s: holds no object: %s", listed(f.Names()), way)
+	return fmt.Errorf("no objects passed to merge: %s: holds no object: %s", listed(c.inputs.Names()), way)
 }
 
 // ofMetadata matches a label or annotation, of which users may leave out the brackets.
@@ -135,11 +131,11 @@ func (c *call) checkNamed() error {
 		return nil
 	case c.release != "":
 		return fmt.Errorf("%s: give one of --release, for the objects of its manifest, and TYPE/NAME", names)
-	case c.inputs.given() && (strings.HasPrefix(names, "spec.") || strings.HasPrefix(names, "metadata.") || strings.HasPrefix(names, "data.")):
+	case c.hasInput() && (strings.HasPrefix(names, "spec.") || strings.HasPrefix(names, "metadata.") || strings.HasPrefix(names, "data.")):
 		return fmt.Errorf("unexpected argument %q: fields are for explain, absorb and disown, and %s takes whole objects", c.args[0], c.verb.name())
-	case c.inputs.given() && !strings.Contains(names, "/"):
+	case c.hasInput() && !strings.Contains(names, "/"):
 		return fmt.Errorf("unexpected argument %q: each file is given with its own -f, single fields are for explain, absorb and disown, and what is printed is saved with > FILE", c.args[0])
-	case c.inputs.given():
+	case c.hasInput():
 		return fmt.Errorf("%s: give one of -f, for the objects of files, and TYPE/NAME, for objects of the cluster", names)
 	case len(c.live) > 0:
 		return fmt.Errorf("--live: %s is looked for in a cluster: name the file with -f", names)

@@ -94,7 +94,7 @@ func (c *call) ask(ctx context.Context, s *session) error {
 	if !c.asks() || s.Failed() != nil || !ask.Needed(s.Plan) {
 		return nil // nothing will be written, or there is no question
 	}
-	t := c.terminal(c.inputs.stdin())
+	t := c.terminal(c.readsStdin())
 	if t == nil {
 		const text = "there is no terminal to ask on; conflicts are left to you, as with --policy=strict"
 		return c.remark(diff.Note{Object: "--policy=ask", Kind: noteProblem, Message: text}, "note: --policy=ask: "+text)
@@ -136,7 +136,7 @@ func (c *call) confirm(ctx context.Context, plan *run.Plan, look string) error {
 		p.Note(p.Target.String(), why+": a run asks first, or needs --yes")
 		return nil
 	}
-	t := c.terminal(c.inputs.stdin())
+	t := c.terminal(c.readsStdin())
 	if t == nil {
 		return &exit{Code: conflicted, Err: fmt.Errorf("%s: nothing was written or deleted: look at them with %s, and confirm with --yes", why, look)}
 	}

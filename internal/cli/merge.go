@@ -28,12 +28,12 @@ var mergeRow = verb{
 }
 
 func (c *call) merge(ctx context.Context) error {
-	if !c.inputs.given() && c.cmd.Flags().NFlag() == 0 {
+	if !c.hasInput() && c.cmd.Flags().NFlag() == 0 {
 		return c.usage("must specify one of -f and -k; -f - reads standard input")
 	}
 	start := time.Now()
 	rec := &recording{call: c}
-	if err := errors.Join(rec.check(), c.openAsker(c.inputs.stdin()), c.readPlan(ctx)); err != nil {
+	if err := errors.Join(rec.check(), c.openAsker(c.readsStdin()), c.readPlan(ctx)); err != nil {
 		return err
 	}
 	notes := c.reporter()

@@ -61,7 +61,7 @@ func (c *call) open(ctx context.Context, r request) (_ *session, err error) {
 	if r.objects == nil {
 		err = mark("usage", c.validateInput())
 	}
-	if slices.Contains(c.live, "-") && c.inputs.stdin() {
+	if slices.Contains(c.live, "-") && c.readsStdin() {
 		err = errors.Join(err, errors.New("only one of --live and -f can be - (standard input)"))
 	}
 	if err != nil {
@@ -109,7 +109,7 @@ func packed(in *source.Inputs) { in.Pack, in.Kept = true, heap.reading }
 // readLocal reads the objects of the files. bad holds the errors of some of them; err is returned if
 // there are no objects.
 func (c *call) readLocal(ctx context.Context, adapt ...func(*source.Inputs)) (objects []object.Object, bad, err error) {
-	inputs := c.inputs.Inputs
+	inputs := c.inputs
 	inputs.Stdin, inputs.Agent, inputs.Values = term.Stdin(ctx, c.In), userAgent(), c.secretValues()
 	if inputs.Timeout, err = c.requestTimeout(); err != nil {
 		return nil, nil, err
@@ -125,7 +125,7 @@ func (c *call) readLocal(ctx context.Context, adapt ...func(*source.Inputs)) (ob
 		bad = errors.Join(bad, c.without(empty))
 	}
 	if bad = mark("input", bad); len(objects) == 0 {
-		return nil, nil, cmp.Or(bad, mark("input", c.inputs.none()))
+		return nil, nil, cmp.Or(bad, mark("input", c.noObjects()))
 	}
 	return objects, bad, nil
 }

@@ -58,9 +58,9 @@ func (k *targetVerb) find(ctx context.Context, args []string) ([]target.Target, 
 		return nil, err
 	}
 	switch {
-	case k.inputs.given() && len(args) > 0:
+	case k.hasInput() && len(args) > 0:
 		return nil, errors.New("when files are given, no object may be named as well: give one of -f and TYPE/NAME")
-	case k.inputs.given():
+	case k.hasInput():
 		return k.filed(ctx)
 	case len(args) == 0:
 		return nil, errors.New("you must provide one or more resources by argument or filename: TYPE/NAME, or -f FILE")

@@ -79,7 +79,7 @@ func (c *call) wait(ctx context.Context) error {
 
 // checkObjects returns an error unless files, arguments or a set name the objects.
 func (c *call) checkObjects() error {
-	if len(c.args) == 0 && (c.set.name == "" || c.inputs.given()) {
+	if len(c.args) == 0 && (c.set.name == "" || c.hasInput()) {
 		return c.validateInput()
 	}
 	return c.checkNamed()
