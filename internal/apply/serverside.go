@@ -158,13 +158,18 @@ func (m *merging) leaveOut(known *serverSides, typ *merge.Type) (err error) {
 	return nil
 }
 
-// migrate gives the applier what was applied from the client's side. Where the user asks
-// for managedFields by name, it also gives what may be adopted.
+// migrate gives the applier what was applied from the client's side, as far as that is recorded, and else all
+// that its managers own. Where the user asks for managedFields by name, it also gives what may be adopted.
 func (k *serverSides) migrate(m merging) error {
 	k.from = ownership.ClientSide(m.live)
 	if m.Original.From == ManagedFields {
 		wanted := append(m.Original.adopted(m.live), m.Manager)
 		k.adopted = slices.DeleteFunc(k.Owners(), func(name string) bool { return !slices.Contains(wanted, name) || slices.Contains(k.from, name) })
+	}
+	if was := lastapplied.Read(m.live); m.Original.From != ManagedFields && was.Problem == "" && was.Blanking != lastapplied.BlankAll && merge.At[string](was.Value, "apiVersion") == merge.At[string](m.live, "apiVersion") {
+		if err := k.Limit(k.from, k.typ, was.Value, k.stated); err != nil {
+			return err
+		}
 	}
 	if err := k.Merge(k.from, false); err != nil {
 		return err

@@ -94,7 +94,7 @@ func (u *undoing) stopped(lost bool, conflicts int) error {
 	if conflicts > 0 {
 		text += "; --policy=apply sets back what was there before the run"
 	}
-	if several {
+	if several && !u.partial {
 		text += "; --partial undoes the other objects"
 	}
 	return &exit{Code: conflicted, Err: errors.New(text)}

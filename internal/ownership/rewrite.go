@@ -177,6 +177,37 @@ func (r *Rewrite) transfer(mine, theirs *fieldpath.Set) error {
 	return nil
 }
 
+// Limit ends what the named managers hold by updates and no configuration states, but for the last-applied
+// annotation: it then has no owner unless others hold it, too. typ is the type of the configurations. The
+// error is that of an entry that cannot be read.
+//
+// Unlike kubectl: its migration gives the applier also what nobody has applied, and the next apply removes it.
+func (r *Rewrite) Limit(names []string, typ *merge.Type, stated ...any) error {
+	out := slices.Clone(r.entries)
+	for i, e := range out {
+		if !slices.ContainsFunc(names, func(name string) bool { return isBy(e, name, "Update") }) {
+			continue
+		}
+		all, err := entrySet(e)
+		if err != nil {
+			return err
+		}
+		kept := all.Intersection(fieldpath.NewSet(annotationPath))
+		for _, conf := range stated {
+			s, err := setOf(Present(merge.At[map[string]any](e, "fieldsV1"), conf, typ))
+			if err != nil {
+				return err
+			}
+			kept = kept.Union(s)
+		}
+		if out[i], err = withSet(e, kept); err != nil {
+			return err
+		}
+	}
+	r.entries = out
+	return nil
+}
+
 // Merge gives the applier what the named managers own by updates, as
 // k8s.io/client-go/util/csaupgrade does; with applied, also what they have applied. Entries
 // of subresources are not changed. Fields that they own in another version than the

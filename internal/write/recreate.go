@@ -156,7 +156,7 @@ func (c *recreating) gone(ctx context.Context) error {
 	waited, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
-		live, err := c.API.Get(waited, c.Target)
+		live, err := c.API.Get(ctx, c.Target)
 		switch {
 		case cluster.IsNotFound(err), err == nil && live == nil:
 			return nil

@@ -11,7 +11,7 @@ import (
 func Identity(t *Type, e any) string {
 	m, ok := e.(map[string]any)
 	if t.Kind == Set || !ok {
-		return "=" + canonical(e)
+		return "=" + canonical(Complete(e, t.Elem, true)) // the server fills in what a member leaves out, too
 	}
 	if len(t.Keys) == 1 {
 		return keyText(keyValue(t, t.Keys[0], m))
