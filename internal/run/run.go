@@ -30,6 +30,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
@@ -39,6 +40,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
 // Item is one object of a run. Its Object may be Packed, and its plan and result may be
@@ -240,7 +242,8 @@ func (j *Job) merged(ctx context.Context, item *Item, obj map[string]any) (apply
 		return apply.Planned{}, err
 	}
 	planned, err := j.Planner.Plan(ctx, s, obj)
-	if err != nil || len(planned.Doubtful) == 0 {
+	edit := func(d merge.Doubt) bool { return d.Edited && j.Preflight && j.Bind == nil } // the trial of the write reports it
+	if err != nil || !slices.ContainsFunc(planned.Doubtful, func(d merge.Doubt) bool { return !edit(d) }) {
 		return planned, err
 	}
 	if s.Unstored = j.unstored(ctx, item, planned); len(s.Unstored) == 0 {

@@ -74,22 +74,23 @@ func (e *Different) Error() string {
 }
 
 // verify returns a *Different if obj, the server's dry-run result of a server-side apply, loses or changes a
-// value of live that the plan keeps. Values that the server adds, or resets to live's, are accepted
-// as in any write, and those that it restores are reported (Result.Restored). nil: neither.
+// value of live that the plan keeps. Values that the server adds, or stores otherwise than they were sent, are
+// accepted as in any write, and reported (Result.Restored, reportUnstored). nil: neither.
 func verify(p apply.Planned, obj map[string]any) error {
 	if p.Applying == nil || p.Live == nil || p.Final == nil {
 		return nil
 	}
-	want, is := bare(p, p.Final), bare(p, obj)
-	owners := ownership.Of(p.Live)
-	live, local := merge.NewFinder(p.Live, p.Type), merge.NewFinder(p.Value, p.Type)
+	is := bare(p, obj)
+	kept, err := without(bare(p, p.Live), merge.Diff(bare(p, p.Live), bare(p, p.Final), p.Type))
+	if err != nil {
+		return err
+	}
+	owners, local := ownership.Of(p.Live), merge.NewFinder(p.Value, p.Type)
 	var changes []merge.Change
-	for _, c := range merge.Three(merge.Triple{Local: want, Live: is}, p.Type, merge.Policies[0], false).Changes {
-		was, had := live.Lookup(c.Path)
-		restored := had == c.Old.Set && (!had || merge.Equal(was, c.Old.Value, p.Type.At(c.Path)))
+	for _, c := range merge.Three(merge.Triple{Local: kept, Live: is}, p.Type, merge.Policies[0], false).Changes {
 		_, stated := local.Lookup(c.Path)
 		servers := !stated && owners != nil && len(owners.At(c.Path)) == 0 // without an owner, for example allocated with a type that changes
-		if c.Op != merge.OpOrder && !restored && !servers {
+		if c.Op == merge.OpSet && !servers {
 			changes = append(changes, c)
 		}
 	}
@@ -98,6 +99,17 @@ func verify(p apply.Planned, obj map[string]any) error {
 	}
 	r := diff.Report{Object: p.Subject.Name, Local: p.Value, Live: p.Live, Plan: p.Plan, Sensitive: p.Sensitive}.Looked()
 	return &Different{Differences: object.Each(changes, r.Stored)}
+}
+
+// without returns live without the values that changes remove or replace.
+func without(live any, changes []merge.Change) (any, error) {
+	var gone []merge.Change
+	for _, c := range changes {
+		if c.Old.Set {
+			gone = append(gone, merge.Change{Op: merge.OpRemove, Path: c.Path, Old: c.Old})
+		}
+	}
+	return merge.Replay(live, gone)
 }
 
 // bare returns an object without the fields that the server maintains.
@@ -113,7 +125,7 @@ func (c *applying) reportUnstored(obj map[string]any) {
 		known[p.String()] = true
 	}
 	for _, d := range c.out.Planned.Doubtful {
-		known[d.Path.String()] = true
+		known[d.Path.String()] = !d.Edited
 	}
 	for _, change := range unstored(c.out.Planned, c.last.Body, obj) {
 		at := change.Path.String()

@@ -173,14 +173,12 @@ func (m *merger) unstored(s *cursor) bool {
 // drops a value, and a removal ends each record of it.
 func (m *merger) doubt(s *cursor, o, l, v Opt) {
 	was := o.Set && m.kind(s, o, l) == Drift
-	switch { // what was applied is read off live, which lacks what is not stored
-	case m.triple.Applied && v.Set:
-		was = adds(s.field.Type, v.Value, l.Value)
-	case m.triple.Applied:
-		was = !o.Set
+	if m.triple.Applied { // what was applied is read off live, which has what is stored of it
+		was = v.Set || !o.Set
 	}
 	if was && m.appliersAlone(s) {
-		m.plan.Doubtful = append(m.plan.Doubtful, Doubt{Path: s.path(), Recorded: !v.Set})
+		edited := m.triple.Applied && v.Set && !adds(s.field.Type, v.Value, l.Value)
+		m.plan.Doubtful = append(m.plan.Doubtful, Doubt{Path: s.path(), Recorded: !v.Set, Edited: edited})
 	}
 }
 

@@ -103,7 +103,8 @@ type Plan struct {
 	Undecided []Removal
 
 	// Doubtful lists values of Changes that were applied before and that live does not
-	// have, though no other manager has written them. The server may not store them.
+	// have, though no other manager has written them. The server may not store them. With
+	// Triple.Applied, also the appliers' own values that live has otherwise.
 	Doubtful []Doubt
 
 	// Because explains every leaf; filled only when a Trace was asked for.
@@ -123,6 +124,10 @@ type Doubt struct {
 	// Recorded: managedFields have the value as the applier's, and live lacks it. A removal
 	// ends each record of a value, so no manager has removed it.
 	Recorded bool
+
+	// Edited: live has another value, which local may have had until now. The server's answer to the write
+	// shows it, too.
+	Edited bool
 }
 
 // Op says what a Change does.

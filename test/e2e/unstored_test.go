@@ -137,7 +137,7 @@ func (u *user) settled(flags []string, objects int) {
 }
 
 // TestStripped: as TestUnstored, of what an admission policy takes out of a map, of a keyed list
-// and of an atomic list, and of what it puts back once the file states it no more.
+// and of an atomic list, of what it puts back once the file states it no more, and of what it overrides.
 func TestStripped(t *testing.T) {
 	t.Parallel()
 	s := server.need(t)
@@ -174,6 +174,30 @@ func TestStripped(t *testing.T) {
 			u.file("all.yaml", strings.NewReplacer("x:1", "x:3", ", back: c", "").Replace(stripped))
 			u.merges(append(flags, "-f", "all.yaml")...)
 			u.settled(flags, 1)
+
+			u.file("replicas.yaml", strings.Replace(stripped, "spec:\n", "spec:\n  replicas: 3\n", 1))
+			if s := u.merges(append(flags, "-f", "replicas.yaml")...); !strings.Contains(s.stderr, "does not store spec.replicas as it was sent") {
+				t.Errorf("replicas: not reported\n%s", s)
+			}
+			for _, verb := range []string{"diff", "drift", "--policy=strict"} {
+				if s := u.tries("kubectl-merge", append([]string{verb, "-f", "replicas.yaml"}, flags...)...); s.code != 0 {
+					t.Errorf("differs: %s", s)
+				}
+			}
+			plan := u.does("kubectl-merge", append([]string{"diff", "-f", "replicas.yaml", "-o", "plan"}, flags...)...)
+			u.file("plan.yaml", plan.stdout)
+			u.merges(append(flags, "-f", "replicas.yaml", "--plan", "plan.yaml")...)
+			u.file("replicas.yaml", strings.Replace(stripped, "spec:\n", "spec:\n  replicas: 3\n  paused: true\n", 1))
+			u.merges(append(flags, "-f", "replicas.yaml")...)
+			if s := u.does("kubectl", "get", "deployment/d", "-o", "jsonpath={.spec.paused} {.spec.replicas}"); s.stdout != "true 7" {
+				t.Errorf("beside what is overridden: %s", s)
+			}
+
+			u.file("all.yaml", strings.Replace(stripped, "x:1", "x:9", 1)) // which the policy answers with another label
+			next := u.tries("kubectl-merge", append(flags, "-f", "all.yaml")...)
+			if refused := strings.Contains(next.stderr, "the server's result is not the planned one: metadata.labels.keep: "); refused != (flags != nil) {
+				t.Errorf("refused: %t\n%s", refused, next)
+			}
 		})
 	}
 }
@@ -203,6 +227,12 @@ spec:
   - patchType: JSONPatch
     jsonPatch:
       expression: '[JSONPatch{op: "remove", path: "/metadata/labels/strip-label"}].filter(p, "strip-label" in object.metadata.labels)'
+  - patchType: JSONPatch
+    jsonPatch:
+      expression: '[JSONPatch{op: "replace", path: "/spec/replicas", value: 7}].filter(p, object.spec.replicas == 3)'
+  - patchType: JSONPatch
+    jsonPatch:
+      expression: '[JSONPatch{op: "replace", path: "/metadata/labels/keep", value: "z"}].filter(p, object.spec.template.spec.containers[0].image == "x:9")'
   - patchType: JSONPatch
     jsonPatch:
       expression: '[JSONPatch{op: "add", path: "/metadata/labels/back", value: "c"}].filter(p, !("back" in object.metadata.labels))'
