@@ -120,12 +120,13 @@ func (m *merger) droppedParts(s *cursor, b because) (Opt, bool) {
 		full := append(base[:len(base):len(base)], c.Path...)
 		owner := m.foreign(full)
 		was, had := original.Lookup(c.Path)
-		if had && Identical(was, c.Old.Value) || m.owners != nil && owner == nil || m.owners == nil && !had {
+		t := s.field.Type.At(c.Path)
+		if had && Equal(was, c.Old.Value, t) || m.owners != nil && owner == nil || m.owners == nil && !had {
 			cause := b.cause
 			if !had && cause == CauseDropped {
 				cause = CauseInside
 			}
-			quiet = append(quiet, m.removal(full, had && Identical(was, c.Old.Value), Removal{Value: c.Old.Value, Cause: cause}))
+			quiet = append(quiet, m.removal(full, had && stillThere(was, c.Old.Value, t), Removal{Value: c.Old.Value, Cause: cause}))
 			continue
 		}
 		d := Disagreement{Kind: Dropped, Path: full, Original: Opt{was, had}, Live: c.Old, Owner: owner, Winner: LocalSide}

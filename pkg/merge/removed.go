@@ -54,12 +54,14 @@ func (m *merger) addRemoved(s *cursor, o Opt, r Removal) {
 	m.plan.Removed = append(m.plan.Removed, r)
 }
 
+// stillThere reports whether live's v is what the server has made of original's o.
 func stillThere(o, v any, t *Type) bool {
 	switch o := o.(type) {
 	case map[string]any:
 		vm, ok := v.(map[string]any)
 		for name, e := range o {
-			ok = ok && (e == nil || stillThere(e, vm[name], t.Field(name).Type))
+			f := t.Field(name)
+			ok = ok && (e == nil || f.unset(e) || stillThere(e, vm[name], f.Type)) // what is unset may be stored as absent, or filled in
 		}
 		return ok
 	case []any:
@@ -68,7 +70,7 @@ func stillThere(o, v any, t *Type) bool {
 		for i := range o {
 			ok = ok && stillThere(o[i], vl[i], t.EntryType())
 		}
-		return ok
+		return ok || Equal(o, v, t)
 	}
 	return Equal(o, v, t)
 }
