@@ -12,7 +12,6 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
-	"github.com/kubectl-merge/kubectl-merge/internal/redact"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -197,9 +196,7 @@ func (q question) keys() [][2]string {
 }
 
 // blanked reports whether the last applied value was not kept, as for every Secret.
-func (q question) blanked() bool {
-	return q.conflict.Original.Value == "" && redact.IsSecret(q.item.Object.Value)
-}
+func (q question) blanked() bool { return q.conflict.Original.Set && q.conflict.Original.Value == nil }
 
 // pass notes a value that the file does not have.
 func (a *Asker) pass(q question, what string) {

@@ -135,7 +135,9 @@ func (b blame) cells(p merge.Path) []string {
 	file, applied := "", ""
 	for n := len(p); n > 0 && !isBookkeeping(p); n-- {
 		if why, ok := b.because[p[:n].String()]; ok {
-			file, applied = b.mark(why, why.Local, p, n), b.mark(why, why.Original, p, n)
+			if file, applied = b.mark(why, why.Local, p, n), absent; !unknown(why.Original) {
+				applied = b.mark(why, why.Original, p, n)
+			}
 			break
 		}
 	}
@@ -147,9 +149,6 @@ func (b blame) cells(p merge.Path) []string {
 
 // mark compares what a side and live have at p, n steps of which lead to what was explained.
 func (b blame) mark(why merge.Because, side merge.Opt, p merge.Path, n int) string {
-	if side.Value == "" && b.secretDepth(why.Path) >= 0 {
-		return absent // the annotation of a Secret keeps no values
-	}
 	side = b.filled(why.Path, side)
 	is, isThere := merge.Lookup(why.Live.Value, p[n:], b.Type.At(p[:n]))
 	has, hasIt := merge.Lookup(side.Value, p[n:], b.Type.At(p[:n]))
@@ -182,12 +181,15 @@ func (b blame) missing(n int) (rows [][]string) {
 			continue
 		}
 		s := b.mask(why.Path, sides{why.Original, why.Local, why.Live})
-		value, from := s.local, "the file has "
+		value, said := s.local, "the file has "
 		if !b.File || !value.Set {
-			value, from = s.original, "applied was "
+			value, said = s.original, "applied was "
+		}
+		if said += short(value.Value, longest); unknown(s.original) && !(b.File && s.local.Set) {
+			said = "it was applied, its value is not recorded"
 		}
 		if value.Set && b.asked(why.Path) {
-			rows = append(rows, append(make([]string, n), escape.Line("# "+why.Path.String()+" is not there: "+from+short(value.Value, longest))))
+			rows = append(rows, append(make([]string, n), escape.Line("# "+why.Path.String()+" is not there: "+said)))
 		}
 	}
 	return rows

@@ -119,12 +119,7 @@ func (r Report) row(b merge.Because, d merge.Disagreement, disagree bool) Row {
 // differ reports whether the sides are different values to the server.
 func (r Report) differ(b merge.Because) bool {
 	result := r.filled(b.Path, b.Result)
-	return !alike(r.filled(b.Path, b.Local), result) || !alike(b.Live, result) || !alike(r.filled(b.Path, b.Original), result) && !r.blanked(b)
-}
-
-// blanked reports whether the original is a Secret's, which keeps no value that could differ.
-func (r Report) blanked(b merge.Because) bool {
-	return r.secretDepth(b.Path) >= 0 && b.Original.Value == ""
+	return !alike(r.filled(b.Path, b.Local), result) || !alike(b.Live, result) || !alike(r.filled(b.Path, b.Original), result) && !unknown(b.Original)
 }
 
 // like masks the result in the same way as the side that it equals.
@@ -148,7 +143,7 @@ func alike(a, b merge.Opt) bool {
 func (r Report) why(b merge.Because, d merge.Disagreement, disagree bool) string {
 	if disagree {
 		text := disagreement(d) + winner(d.Winner)
-		if d.Kind == merge.Both && r.blanked(b) {
+		if d.Kind == merge.Both && unknown(b.Original) {
 			text = "local and live differ (which of them moved is not recorded):" + winner(d.Winner)
 		}
 		if len(d.By) > 0 {

@@ -173,7 +173,7 @@ func (n Note) shown() shown {
 
 func addSides(m map[string]any, s sides, owner *merge.Owner) {
 	for name, o := range map[string]merge.Opt{"original": s.original, "local": s.local, "live": s.live} {
-		if o.Set {
+		if o.Set && !(name == "original" && unknown(o)) {
 			m[name] = o.Value
 		}
 	}

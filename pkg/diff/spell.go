@@ -226,18 +226,22 @@ type sideTexts struct{ original, live, local string }
 // which stored has (nil: unknown), is not a difference.
 func (s sides) apart(n int, stored *sides) sideTexts {
 	v := s.shownIn(n)
+	original, known := orAbsent(s.original, v.texts.original, absent), s.original.Set && !unknown(s.original)
+	if unknown(s.original) {
+		original = "not recorded"
+	}
 	if v.long && stored != nil {
 		s = *stored
 	}
 	switch {
 	case !v.long:
-		return sideTexts{orAbsent(s.original, v.texts.original, absent), orAbsent(s.live, v.texts.live, absent), orAbsent(s.local, v.texts.local, absent)}
-	case s.original.Set && !unknown(s.original):
+		return sideTexts{original, orAbsent(s.live, v.texts.live, absent), orAbsent(s.local, v.texts.local, absent)}
+	case known:
 		return sideTexts{summary(s.original, n), against("original", s.original, s.live, n), against("original", s.original, s.local, n)}
 	case s.live.Set:
-		return sideTexts{orAbsent(s.original, v.texts.original, absent), summary(s.live, n), against("live", s.live, s.local, n)}
+		return sideTexts{original, summary(s.live, n), against("live", s.live, s.local, n)}
 	}
-	return sideTexts{orAbsent(s.original, v.texts.original, absent), absent, summary(s.local, n)}
+	return sideTexts{original, absent, summary(s.local, n)}
 }
 
 // absent is the text for a value that a side does not have.

@@ -194,8 +194,8 @@ func (n Note) settledShort(v shown) string {
 		return "removed from live" + by(n.Owner) + ", " + n.verb("put back") + " as local has it: " + v.texts.local
 	}
 	text := live + " " + n.verb("overwritten") + " with " + v.texts.local
-	if n.Moved == merge.Both && v.original.Set {
-		text += ", last applied " + v.texts.original
+	if n.Moved == merge.Both {
+		text += v.last()
 	}
 	return text
 }
@@ -239,17 +239,13 @@ func (n Note) removedLong(v shown) string {
 
 // localHas says what local has, or why it has nothing.
 func (v shown) localHas() string {
-	last := ""
-	if v.original.Set {
-		last = ", last applied " + v.texts.original
-	}
 	switch {
 	case v.local.Set && v.local.Value == nil:
-		return "local has null" + last
+		return "local has null" + v.last()
 	case v.local.Set:
-		return "local has " + v.texts.local + last
+		return "local has " + v.texts.local + v.last()
 	}
-	return "not in local" + last
+	return "not in local" + v.last()
 }
 
 // stillNull adds why an unchanged null removes a value.

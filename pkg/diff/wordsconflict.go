@@ -37,10 +37,15 @@ func (v shown) conflictShort(who string) string {
 	if v.local.Set && v.local.Value != nil {
 		text = live + who + ", local has " + v.texts.local
 	}
-	if v.original.Set {
-		text += ", last applied " + v.texts.original
+	return text + v.last()
+}
+
+// last says what was applied last, with a comma before it; "" where that is not recorded.
+func (v shown) last() string {
+	if !v.original.Set || unknown(v.original) {
+		return ""
 	}
-	return text
+	return ", last applied " + v.texts.original
 }
 
 // removed says why local has nothing.
@@ -69,7 +74,7 @@ func (v shown) conflict(who string, unknown bool) string {
 }
 
 // unknown reports whether the value applied last was not kept.
-func unknown(o merge.Opt) bool { return o.Set && (o.Value == nil || o.Value == "") }
+func unknown(o merge.Opt) bool { return o.Set && o.Value == nil }
 
 // who names a value's owner and when it was set, with a space before it; "" if it is
 // unknown.

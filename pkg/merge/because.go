@@ -17,7 +17,7 @@ func (m *merger) because(s *cursor, b because) {
 	}
 	row := Because{
 		Path: s.path(), Result: b.result, From: b.from, Cause: b.cause, Split: s.split(),
-		Original: b.original, Local: b.local, Live: b.liv,
+		Original: m.recorded(b.original), Local: b.local, Live: b.liv,
 	}
 	if b.liv.Set {
 		if owners := m.ownersAt(row.Path); len(owners) > 0 {

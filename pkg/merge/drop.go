@@ -129,7 +129,7 @@ func (m *merger) droppedParts(s *cursor, b because) (Opt, bool) {
 			quiet = append(quiet, m.removal(full, had && stillThere(was, c.Old.Value, t), Removal{Value: c.Old.Value, Cause: cause}))
 			continue
 		}
-		d := Disagreement{Kind: Dropped, Path: full, Original: Opt{was, had}, Live: c.Old, Owner: owner, Winner: LocalSide}
+		d := Disagreement{Kind: Dropped, Path: full, Original: m.recorded(Opt{was, had}), Live: c.Old, Owner: owner, Winner: LocalSide}
 		if s.rule != nil {
 			d.Rule = s.rule.Name
 		}

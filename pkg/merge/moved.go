@@ -11,6 +11,14 @@ func (m *merger) unknown(s *cursor, o Opt) bool {
 	return o.Value == "" || t != nil && t.Atomic && !Any(o.Value, isRecorded)
 }
 
+// recorded returns original's value for what is reported: nil where a blanked original lacks it, or a part of it.
+func (m *merger) recorded(o Opt) Opt {
+	if m.triple.Blanked && o.Set && Any(o.Value, func(v any) bool { return v == "" }) {
+		o.Value = nil
+	}
+	return o
+}
+
 // isRecorded reports whether v is a scalar that was not blanked.
 func isRecorded(v any) bool { return IsScalar(v) && v != "" }
 

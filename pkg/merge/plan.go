@@ -168,7 +168,7 @@ const (
 type Disagreement struct {
 	Kind     DisagreementKind
 	Path     Path
-	Original Opt
+	Original Opt // null where a value was applied that is not recorded (Triple.Blanked)
 	Local    Opt
 	Live     Opt
 	Owner    *Owner // the owner of live's value, nil if unknown
@@ -230,7 +230,7 @@ type Because struct {
 	From     Side
 	Cause    Cause
 	Split    string // how the list or map around it is split and who decided that; "" for plain fields
-	Original Opt
+	Original Opt    // null as in a Disagreement
 	Local    Opt
 	Live     Opt
 	Owner    *Owner

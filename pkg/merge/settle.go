@@ -118,8 +118,8 @@ func (m *merger) decide(s *cursor, d Disagreement, won Opt) (r Opt, winner Side)
 	if s.rule != nil {
 		d.Rule = s.rule.Name
 	}
-	if choice == TakeOriginal && m.unknown(s, d.Original) {
-		choice = LeaveConflict // "" stands for a value that was not kept
+	if d.Original = m.recorded(d.Original); choice == TakeOriginal && d.Original.Set && d.Original.Value == nil {
+		choice = LeaveConflict
 	}
 	d.Path = s.path()
 	r = d.Live
