@@ -302,7 +302,7 @@ func causeText(c merge.Cause, fromOwners bool) string {
 	case merge.CauseNull, merge.CauseStillNull:
 		return "local has null"
 	case merge.CauseDisplaced:
-		return "local states another variant"
+		return "excluded by what else changes"
 	case merge.CauseInside:
 		return "inside what local dropped"
 	case merge.CauseReplaced:

@@ -192,7 +192,8 @@ type Removal struct {
 	Cause Cause
 	Owner *Owner // nil if unknown
 
-	// By leads, for CauseDisplaced, to what local states of the one-of instead.
+	// By leads, for CauseDisplaced, to what local states that excludes the value; nil where local
+	// excludes it by what it no longer states.
 	By Path
 
 	// Own: local no longer states what Original had, or the server made of it, and no manager but
@@ -209,7 +210,7 @@ const (
 	CauseLive                       // neither local nor original has it
 	CauseDropped                    // in original, not in local
 	CauseNull                       // local states null
-	CauseDisplaced                  // local states another variant of a one-of
+	CauseDisplaced                  // another variant of a one-of is stated, or what else changes makes it obsolete
 	CauseInside                     // inside an object or entry that local dropped
 	CauseSame                       // local and live are the same value to the server
 	CauseServer                     // the server fills it in where local leaves it out
