@@ -80,7 +80,7 @@ func (s sent) lacking(c metav1.StatusCause) string {
 	_, stated := merge.Lookup(s.Value, at, s.Type)
 	switch required := c.Type == metav1.CauseTypeFieldValueRequired; {
 	case !ok:
-	case required && had:
+	case required && had && !stated:
 		return ": live has it, and the file lacks it: put it back"
 	case required && s.Value["kind"] == "Service" && servicePort.MatchString(c.Field):
 		return ": there are several ports, so that each needs one"

@@ -3,6 +3,8 @@ package write
 import (
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
@@ -15,7 +17,7 @@ func TestPlaceOfARefusal(t *testing.T) {
 	service, _ := schema.Builtin("", "v1", "Service")
 	live := value(t, `{kind: Service, metadata: {managedFields: [{manager: ops, operation: Update, fieldsV1: {"f:spec": {"f:ports": {
 		'k:{"port":8080,"protocol":"TCP"}': {"f:name": {}}}, "f:clusterIP": {}}}}]},
-		spec: {clusterIP: 10.0.0.1, ports: [{name: web, port: 80, protocol: TCP}, {name: http, port: 8080, protocol: TCP}]}}`)
+		spec: {type: ClusterIP, clusterIP: 10.0.0.1, ports: [{name: web, port: 80, protocol: TCP}, {name: http, port: 8080, protocol: TCP}]}}`)
 	local := value(t, `{kind: Service, spec: {type: ClusterIP, ports: [{name: http, port: 80, protocol: TCP}]}}`)
 	final := value(t, `{kind: Service, spec: {type: ClusterIP, clusterIP: 10.0.0.1, selector: {a.b/c: x, "[a]": y, "b[c].d": z}, ports: [{name: http, port: 80, protocol: TCP}, {name: http, port: 8080, protocol: TCP}]}}`)
 	s := sent{owners: ownership.Of(live), Planned: apply.Planned{
@@ -35,6 +37,11 @@ func TestPlaceOfARefusal(t *testing.T) {
 	} {
 		if path, whose := s.place(tt.field, tt.kind); path != tt.path || whose != tt.whose {
 			t.Errorf("%s:\ngot  %s: %q\nwant %s: %q", tt.field, path, whose, tt.path, tt.whose)
+		}
+	}
+	for field, want := range map[string]string{"spec.type": "", "spec.clusterIP": ": live has it, and the file lacks it: put it back"} {
+		if got := s.lacking(metav1.StatusCause{Type: metav1.CauseTypeFieldValueRequired, Field: field}); got != want {
+			t.Errorf("%s: %q, not %q", field, got, want)
 		}
 	}
 	for text, want := range map[string]string{
