@@ -70,6 +70,9 @@ func (b *builder) build(n *node, compiled *merge.Type) (*merge.Type, error) {
 	if ref == "" {
 		t := &merge.Type{Source: b.source}
 		err := b.fill(t, n, compiled)
+		if t.Kind == merge.Unknown && n.prunes() {
+			t.Kind = merge.Object
+		}
 		return t, err
 	}
 	t, err := b.component(ref[strings.LastIndexByte(ref, '/')+1:])
@@ -86,6 +89,13 @@ func (b *builder) build(n *node, compiled *merge.Type) (*merge.Type, error) {
 		return &own, nil
 	}
 	return t, nil
+}
+
+// prunes reports whether a custom resource's schema states an object without fields, of which the server
+// stores none (https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#field-pruning).
+func (n *node) prunes() bool {
+	free := n.AdditionalProperties
+	return n.Type == "object" && len(n.Properties)+len(n.AllOf) == 0 && !n.Preserve && (len(free) == 0 || string(free) == "false")
 }
 
 // fill completes t by the schema.

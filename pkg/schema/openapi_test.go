@@ -67,7 +67,7 @@ func TestCustomResource(t *testing.T) {
 		{"an embedded resource", "spec.manifest", "open object"},
 		{"its metadata is everybody's", "spec.manifest.metadata.finalizers", "set"},
 		{"metadata of the resource", "metadata.ownerReferences", "keyed by uid"},
-		{"metadata that is declared as a plain object", "spec.template.metadata", "anything"},
+		{"metadata that is declared as a plain object, of which the server stores nothing", "spec.template.metadata", "object"},
 		{"an embedded pod template", "spec.template.spec.containers", "keyed by name"},
 		{"whose env has no list-type, unlike Kubernetes' own", "spec.template.spec.containers[*].env", "atomic list"},
 		{"conditions", "status.conditions", "keyed by type"},
