@@ -103,11 +103,8 @@ func (d *Definitions) Around(ask Schemas) Schemas {
 			return def.Type, nil
 		}
 		for _, doc := range d.docs {
-			if t, ok := doc.Type(group, version, name); ok {
-				return t, nil
-			}
-			if err := doc.Err(); err != nil {
-				return nil, err
+			if t, err := doc.Type(group, version, name); t != nil || err != nil {
+				return t, err
 			}
 		}
 		return nil, nil

@@ -49,11 +49,11 @@ func (d *Documents) Type(ctx context.Context, group, version, kind string) (*mer
 		return nil, entry.err
 	}
 	if entry.doc != nil {
-		t, ok := entry.doc.Type(group, version, kind)
-		if err := entry.doc.Err(); !ok && err != nil {
+		t, err := entry.doc.Type(group, version, kind)
+		if err != nil {
 			return nil, fmt.Errorf("schema of %s/%s, %s: %w", group, version, kind, err)
 		}
-		if ok {
+		if t != nil {
 			return t, nil
 		}
 	}

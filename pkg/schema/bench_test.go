@@ -29,11 +29,11 @@ func BenchmarkOpenAPI(b *testing.B) {
 			return err
 		}
 		for _, k := range d.Kinds() {
-			if _, ok := d.Type(k.Group, k.Version, k.Kind); !ok {
-				return d.Err()
+			if _, err := d.Type(k.Group, k.Version, k.Kind); err != nil {
+				return err
 			}
 		}
-		return d.Err()
+		return nil
 	}
 	for _, by := range []struct {
 		name string

@@ -34,9 +34,9 @@ func TestDistilKeepsTheTypes(t *testing.T) {
 	}
 	for _, k := range was.Kinds() {
 		want, _ := was.Type(k.Group, k.Version, k.Kind)
-		got, ok := is.Type(k.Group, k.Version, k.Kind)
-		if !ok || !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: the type is another one: %v", k.Kind, is.Err())
+		got, err := is.Type(k.Group, k.Version, k.Kind)
+		if got == nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: the type is another one: %v", k.Kind, err)
 		}
 	}
 	again, err := Distil(small)

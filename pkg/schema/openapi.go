@@ -21,7 +21,6 @@ type Document struct {
 
 	mu      sync.Mutex
 	builder builder
-	err     error
 }
 
 type groupVersionKind struct {
@@ -86,12 +85,11 @@ func findSchemas(doc []byte) (map[string]json.RawMessage, error) {
 	return nil, fmt.Errorf("it has no components.schemas")
 }
 
-// Type returns the type of a kind. ok is false where the document does not have it, or
-// where it cannot be read; Err is then the reason.
-func (d *Document) Type(group, version, kind string) (t *merge.Type, ok bool) {
+// Type returns the type of a kind, nil where the document does not have it. The error is why it cannot be read.
+func (d *Document) Type(group, version, kind string) (*merge.Type, error) {
 	name, ok := d.kinds[groupVersionKind{group, version, kind}]
 	if !ok {
-		return nil, false
+		return nil, nil
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -100,20 +98,11 @@ func (d *Document) Type(group, version, kind string) (t *merge.Type, ok bool) {
 	case err != nil:
 		// Discard incomplete types, so that no other kind uses them.
 		d.builder.types = map[string]*merge.Type{}
-		d.err = fmt.Errorf("OpenAPI document: %w", err)
-		return nil, false
+		return nil, fmt.Errorf("OpenAPI document: %w", err)
 	case t.Kind != merge.Object:
-		return nil, false
+		return nil, nil
 	}
-	return d.builder.asResource(t), true
-}
-
-// Err returns why a kind of the document could not be read; nil as long as all requested
-// kinds could.
-func (d *Document) Err() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.err
+	return d.builder.asResource(t), nil
 }
 
 // Kinds lists the kinds of the document, in order; Resource and scope are not set. Never

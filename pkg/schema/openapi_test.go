@@ -41,9 +41,9 @@ func gadgetTypes(t testing.TB) map[string]*merge.Type {
 	if err != nil {
 		t.Fatal(err)
 	}
-	served, ok := doc.Type("shapes.example.com", "v1", "Gadget")
-	if !ok {
-		t.Fatal("the document does not have the kind")
+	served, err := doc.Type("shapes.example.com", "v1", "Gadget")
+	if served == nil {
+		t.Fatal("the document does not have the kind:", err)
 	}
 	return map[string]*merge.Type{"CRD": v1.Type, "OpenAPI": served}
 }
@@ -162,9 +162,9 @@ func TestFromOpenAPI(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cm, ok := d.Type("", "v1", "ConfigMap")
-	if !ok {
-		t.Fatal("no ConfigMap")
+	cm, err := d.Type("", "v1", "ConfigMap")
+	if cm == nil {
+		t.Fatal("no ConfigMap:", err)
 	}
 	meta := cm.Fields["metadata"].Type
 	checks := []struct {
@@ -181,9 +181,9 @@ func TestFromOpenAPI(t *testing.T) {
 		{"times are compared by meaning", meta.Fields["creationTimestamp"].Type.Same != nil},
 		{"types name their source", meta.Source == merge.SourceServer},
 	}
-	tree, ok := d.Type("g", "v1", "Tree")
-	if !ok {
-		t.Fatal("no Tree")
+	tree, err := d.Type("g", "v1", "Tree")
+	if tree == nil {
+		t.Fatal("no Tree:", err)
 	}
 	checks = append(checks, []struct {
 		reason string
@@ -202,8 +202,8 @@ func TestFromOpenAPI(t *testing.T) {
 			t.Error(c.reason)
 		}
 	}
-	if _, ok := d.Type("g", "v2", "Tree"); ok {
-		t.Error("a version that is not there was found")
+	if got, err := d.Type("g", "v2", "Tree"); got != nil || err != nil {
+		t.Error("a version that is not there was found, or is an error:", err)
 	}
 }
 
@@ -228,11 +228,11 @@ func TestFromOpenAPIRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := d.Type("", "", "A"); ok {
-		t.Error("a type with a hole was given out")
+	if got, err := d.Type("", "", "A"); got != nil || err == nil || len(d.Kinds()) != 1 {
+		t.Errorf("a type with a hole was given out: %v, of %v", err, d.Kinds())
 	}
-	if d.Err() == nil || len(d.Kinds()) != 1 {
-		t.Errorf("why: %v, of %v", d.Err(), d.Kinds())
+	if got, err := d.Type("", "", "B"); got != nil || err != nil {
+		t.Errorf("a kind that is not there has another's error: %v", err)
 	}
 }
 

@@ -125,9 +125,9 @@ func (s *sweep) openAPI(groupVersion string) *schema.Document {
 // complete finds type, base and lists of a kind; false where it is left out.
 func (s *sweep) complete(k *sweptKind, doc *schema.Document) bool {
 	s.t.Helper()
-	served, ok := doc.Type(k.group, k.version, k.kind)
-	if !ok {
-		s.t.Errorf("%s: the server does not serve its schema: %v", k, doc.Err())
+	served, err := doc.Type(k.group, k.version, k.kind)
+	if served == nil {
+		s.t.Errorf("%s: the server does not serve its schema: %v", k, err)
 		return false
 	}
 	if s.data.leaves(s.data.leftKinds, k.String()) {
@@ -140,8 +140,9 @@ func (s *sweep) complete(k *sweptKind, doc *schema.Document) bool {
 		s.t.Errorf("%s: there is neither a manifest of it in testdata/sweep/kinds.yaml nor a reason to leave it out", k)
 		return false
 	}
-	if k.typ, ok = schema.Builtin(k.group, k.version, k.kind); !ok {
-		k.typ = served
+	k.typ = served
+	if builtin, ok := schema.Builtin(k.group, k.version, k.kind); ok {
+		k.typ = builtin
 	}
 	compiled := map[string]string{}
 	for _, p := range gen.Places(k.typ) {
