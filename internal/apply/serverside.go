@@ -167,7 +167,7 @@ func (k *serverSides) migrate(m merging) error {
 		k.adopted = slices.DeleteFunc(k.Owners(), func(name string) bool { return !slices.Contains(wanted, name) || slices.Contains(k.from, name) })
 	}
 	if was := lastapplied.Read(m.live); m.Original.From != ManagedFields && was.Problem == "" && was.Blanking != lastapplied.BlankAll && merge.At[string](was.Value, "apiVersion") == merge.At[string](m.live, "apiVersion") {
-		if err := k.Limit(k.from, k.typ, was.Value, k.stated); err != nil {
+		if err := k.Limit(k.from, k.typ, lastapplied.FoldStringData(was.Value), k.stated); err != nil {
 			return err
 		}
 	}
