@@ -5,7 +5,7 @@ import "strings"
 // document reads one document, and whether another one follows it.
 func (p *parser) document() (*Document, bool, error) {
 	d := &Document{sep: p.separatorAt(), from: p.pos}
-	p.doc, p.anchors, p.open = d, map[string]*node{}, map[string]bool{}
+	p.doc, p.anchors, p.open, p.json = d, map[string]*node{}, map[string]bool{}, false
 	started, err := p.prologue(d)
 	if err != nil {
 		return nil, false, err

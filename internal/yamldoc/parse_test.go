@@ -87,3 +87,14 @@ func show(v any) string {
 	}
 	return string(text)
 }
+
+// TestEscapesOfJSON: they are read in a document that begins as JSON, and not in the one behind it.
+func TestEscapesOfJSON(t *testing.T) {
+	for text, ok := range map[string]bool{
+		`{a: "x\/y"}`: true, `--- "x\/y"`: false, "{a: 1}\n--- \"x\\/y\"\n": false, "{a: 1}\n---\n{a: \"x\\/y\"}\n": true,
+	} {
+		if _, err := Parse([]byte(text)); (err == nil) != ok {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
