@@ -146,6 +146,8 @@ func (p Planned) LiveSide() any {
 // Plan merges one object. The error names the object.
 func (p *Planner) Plan(ctx context.Context, s Subject, live map[string]any) (Planned, error) {
 	out := Planned{Subject: s, Live: live}
+	// What was read stays in out, for messages, and for who edits the file.
+	s.Value, _ = merge.PlainNumbers(s.Value).(map[string]any)
 	local, err := p.Set.join(s.Name, s.Value, live)
 	if err != nil {
 		return out, fmt.Errorf("%s: %w", s.Name, err)

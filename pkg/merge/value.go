@@ -145,6 +145,28 @@ func number(s string) (*big.Rat, bool) {
 	return new(big.Rat).SetString(s)
 }
 
+// PlainNumbers returns v with its numbers as kubectl sends them: int64, or else what encoding/json
+// prints of a float64, so that 1e+06 and 3.0 are 1000000 and 3. A whole number that float64 would
+// change keeps its digits. v is not modified, and is returned itself where no number changes.
+func PlainNumbers(v any) any {
+	n, isNumber := v.(json.Number)
+	if !isNumber {
+		return Rebuilt(v, PlainNumbers)
+	}
+	if i, err := strconv.ParseInt(string(n), 10, 64); err == nil {
+		return json.Number(strconv.FormatInt(i, 10))
+	}
+	f, err := strconv.ParseFloat(string(n), 64)
+	if err != nil {
+		return n
+	}
+	text, err := json.Marshal(f)
+	if r, ok := number(string(n)); err != nil || ok && r.IsInt() && !sameNumber(string(n), string(text)) {
+		return n
+	}
+	return json.Number(text)
+}
+
 // some returns a value as an Opt in which null means absence: in original and live, and as a whole
 // local, which is no request to remove the object.
 func some(v any) Opt { return Opt{Value: v, Set: v != nil} }
