@@ -22,6 +22,8 @@ func TestSame(t *testing.T) {
 		{"binary, canonical", "quantity", "1024Mi", "1Gi", true},
 		{"another format is stored as such", "quantity", "1Gi", "1073741824", false},
 		{"an exponent is stored as such", "quantity", "1e3", "1k", false},
+		{"a number with an exponent is not", "quantity", n("1e+09"), "1G", true},
+		{"nor as a text of digits", "quantity", n("12E8"), "1200000000", true},
 		{"another value", "quantity", "1", "2", false},
 		{"no quantity", "quantity", "x", "x1", false},
 		{"a boolean", "quantity", true, "1", false},

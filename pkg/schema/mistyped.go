@@ -211,7 +211,7 @@ const maxQuantity = 64
 
 func canonicalQuantity(v any) (string, bool) {
 	text, ok := v.(string)
-	if n, isNumber := v.(json.Number); isNumber {
+	if n, isNumber := merge.PlainNumbers(v).(json.Number); isNumber { // 1e9 is sent, and stored, as 1000000000
 		text, ok = n.String(), true
 	}
 	if !ok || len(text) > maxQuantity {
