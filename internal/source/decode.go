@@ -25,8 +25,8 @@ type Document struct {
 }
 
 // Decode reads all documents of a YAML or JSON file as kubectl does (YAML 1.1: yes, on and
-// 0777 are not strings) but strictly: a duplicate key is an error, and so is a number that
-// the API would round. Numbers are returned exactly, as json.Number. Empty documents are
+// 0777 are not strings) but strictly: a duplicate key is an error, and so is a whole
+// number that the API would round. Numbers are returned exactly, as json.Number. Empty documents are
 // left out. The error joins the errors of all documents; valid ones are returned as well.
 //
 // Unlike kubectl: which keeps the last of two equal keys, leaves a tag such as !Ref out, and reads
@@ -123,8 +123,8 @@ func (e *SyntaxError) Error() string {
 	return strings.Join(parts, ": ")
 }
 
-// checkNumbers finds the first number of a document that the API, which has int64 and
-// float64 only, would change.
+// checkNumbers finds the first whole number of a document that the API, which has int64 and
+// float64 only, would change. Of a fraction, float64 is as near as anybody needs.
 func checkNumbers(d *yamldoc.Document) error {
 	path, found := merge.First(d.Value(), func(_ merge.Step, v any) bool {
 		n, _ := v.(json.Number)
@@ -150,7 +150,7 @@ func rounded(path merge.Path, text string) (what, why string) {
 	switch {
 	case err != nil:
 		return "number", "is out of the API's range; quote it if it is a string"
-	case !object.Rounded(text, f):
+	case !object.Rounded(fmt.Sprint(merge.PlainNumbers(json.Number(text))), f): // a fraction is rounded there
 		return "", ""
 	case slices.ContainsFunc(path, func(s merge.Step) bool { return s.Name == "data" || s.Name == "stringData" }):
 		return "number", out
