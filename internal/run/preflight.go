@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -87,8 +88,11 @@ func (w *writer) apply(ctx context.Context, s write.Server, item *Item) (write.R
 }
 
 // undecodable matches what a server says of an object with a value of another type than its field's, which
-// it names neither in full nor with its place (encoding/json, encoding/base64).
-var undecodable = redact.Pattern(`cannot unmarshal|illegal base64`)
+// it names neither in full nor with its place (encoding/json, encoding/base64, runtime.FromUnstructured).
+var undecodable = redact.Pattern(`cannot unmarshal|illegal base64|cannot convert float64`)
+
+// beyond matches what it says of a whole number that is too large for its field.
+var beyond = redact.Pattern(`cannot unmarshal number (\S+) into Go struct field \S+\.(\w+) of type (\w+)`)
 
 // undecoded returns the values because of which the server could not read an object, in place of its words.
 func (w *writer) undecoded(item *Item, err error) error {
@@ -100,6 +104,12 @@ func (w *writer) undecoded(item *Item, err error) error {
 	if whole, failed := item.Object.Whole(); failed == nil {
 		if wrong := w.Planner.Mistyped(apply.Subject{Object: whole}, t, nil); wrong != nil {
 			return fmt.Errorf("%s: %w", item.Target, wrong)
+		}
+		m := beyond().FindStringSubmatch(r.Message)
+		if at, found := merge.First(merge.PlainNumbers(whole.Value), func(s merge.Step, v any) bool {
+			return m != nil && s.Name == m[2] && v == json.Number(m[1])
+		}); found {
+			return fmt.Errorf("%s: %s: must be a number of the type %s, and is %s%s", item.Target, at, m[3], m[1], w.Planner.Place(whole, at))
 		}
 	}
 	return err
