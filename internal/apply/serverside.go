@@ -271,13 +271,13 @@ func (ServerSide) stamp(p *Planned, known sides) error {
 // is also what the plan takes over from others. The write then needs no force: a manager that
 // changes such a value meanwhile holds it, and the server refuses the write.
 func (p *Planned) take(k *serverSides, forced []merge.Path) error {
-	for _, c := range p.Changes {
-		if c.Op == merge.OpRemove && k.Entire(c.Path) {
+	for _, c := range removals(p.Changes) {
+		if k.Entire(c.Path) {
 			if err := k.Itemize(merge.At[map[string]any](k.shares.Applied), p.Type); err != nil {
 				return err
 			}
 		}
-		if c.Op == merge.OpRemove && !repeated(c.Path) && !k.Alone(c.Path) {
+		if !repeated(c.Path) && !k.Alone(c.Path) {
 			if err := k.Take(c.Path, c.Old.Value, p.Type); err != nil {
 				return err
 			}
@@ -294,6 +294,23 @@ func (p *Planned) take(k *serverSides, forced []merge.Path) error {
 		}
 	}
 	return nil
+}
+
+// removals returns the changes that remove a value. Annotations are removed one by one: the last-applied annotation,
+// which no side has, stays.
+func removals(changes []merge.Change) (out []merge.Change) {
+	for _, c := range changes {
+		switch all, _ := c.Old.Value.(map[string]any); {
+		case c.Op != merge.OpRemove:
+		case c.Path.String() == lastapplied.AnnotationPath[:2].String():
+			for name, v := range all {
+				out = append(out, merge.Change{Op: c.Op, Path: c.Path.Child(merge.Named(name)), Old: merge.Some(v)})
+			}
+		default:
+			out = append(out, c)
+		}
+	}
+	return out
 }
 
 // forced returns the paths of what the plan takes over from others. That is not always a
