@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
@@ -42,8 +41,7 @@ func (v *setCall) delete(ctx context.Context) error {
 	plan := &run.Plan{Job: &run.Job{Pruner: p, Write: cluster.Write{DryRun: v.mode == dryServer}, Concurrency: v.concurrency, Needs: run.Outcomes}}
 	h := &holding{api: v.api, types: (&apply.Documents{Fetch: v.api.OpenAPI, Definition: v.api.Definition}).Type, note: s.Note, orphans: v.cascade == "orphan"}
 	if v.gone {
-		until := time.Now().Add(v.timeout)
-		h.until = func() time.Time { return until }
+		h.until = v.deadline
 	}
 	plan.Hold = h.hold
 	plan.Merge(ctx)
@@ -93,11 +91,14 @@ func (v *setCall) send(ctx context.Context, plan *run.Plan) {
 
 // await waits until objects deleted now or before are gone.
 func (v *setCall) await(ctx context.Context, p *prune.Pruner, plan *run.Plan) error {
-	limited, cancel := context.WithTimeout(ctx, v.timeout)
-	defer cancel()
+	if v.timeout > 0 {
+		limited, cancel := context.WithTimeout(ctx, v.timeout)
+		defer cancel()
+		ctx = limited
+	}
 	leaving := p.Leaving
 	for _, item := range run.Deletions(plan.Others) {
 		leaving = append(leaving, prune.Member{Member: applyset.Member{GroupKind: item.Target.GroupKind(), UID: item.UID}, Target: item.Target})
 	}
-	return p.Await(limited, leaving)
+	return p.Await(ctx, leaving)
 }

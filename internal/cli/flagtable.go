@@ -245,7 +245,7 @@ var flagRows = []flagRow{
 		help: "wait until the objects are gone"},
 	{verbs: "merge", name: "timeout", group: "sets", def: 10 * time.Minute, at: func(c *call) any { return &c.timeout }, help: readyHelp, needs: []tie{{"wait", noWait}}},
 	{verbs: "wait", name: "timeout", group: "sets", def: 10 * time.Minute, at: func(c *call) any { return &c.timeout }, help: readyHelp},
-	{verbs: "delete", name: "timeout", group: "sets", def: 5 * time.Minute, at: func(c *call) any { return &c.timeout }, help: "with --wait: how long"},
+	{verbs: "delete", name: "timeout", group: "sets", def: 5 * time.Minute, at: func(c *call) any { return &c.timeout }, help: "with --wait: how long; 0: no limit"},
 	{verbs: "drift", name: "timeout", group: "sets", at: func(c *call) any { return &c.timeout }, help: "how long to watch; 0: until interrupted",
 		needs: []tie{{"watch", "a report is made once without it: give --watch, too"}}},
 	{verbs: "merge", name: "patience", group: "sets", def: 30 * time.Second, at: func(c *call) any { return &c.patience }, help: patienceHelp, needs: []tie{{"wait", noWait}}},
