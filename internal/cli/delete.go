@@ -86,7 +86,7 @@ func (v *setCall) send(ctx context.Context, plan *run.Plan) {
 			notes.kept(item)
 		}
 	}
-	(&session{Plan: plan}).finish(ctx, v.mode, plan.Send, report)
+	v.finish(ctx, plan, plan.Send, report)
 }
 
 // await waits until objects deleted now or before are gone.

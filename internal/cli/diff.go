@@ -83,7 +83,7 @@ func (c *call) differs(ctx context.Context) (differs bool, left int, err error) 
 		return false, 0, err
 	}
 	t := &results{call: c, out: out, notes: notes}
-	s.finish(ctx, c.mode, s.Preview, func(item *run.Item) {
+	c.finish(ctx, s.Plan, s.Preview, func(item *run.Item) {
 		differs = differs || item.Action().Writes()
 		t.item(item)
 	})

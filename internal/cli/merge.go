@@ -65,7 +65,7 @@ func (c *call) merge(ctx context.Context) error {
 		return err
 	}
 	t := &results{call: c, out: out, notes: notes, start: start}
-	s.finish(ctx, c.mode, s.Send, t.item)
+	c.finish(ctx, s.Plan, s.Send, t.item)
 	c.unusedKinds(s.Plan, notes.set())
 	return rec.end(ctx, s, c.guarded(c.bound.ended(t.end(ctx, s))))
 }

@@ -85,13 +85,13 @@ func (t *reporter) summary(s outcome.Summary) {
 }
 
 // finish shows the effects, or passes the items to send, which is Send or Preview; each is reported.
-func (s *session) finish(ctx context.Context, mode dryRun, send func(context.Context, func(*run.Item)), report func(*run.Item)) {
-	if mode == dryClient {
-		s.Show(ctx, report)
+func (c *call) finish(ctx context.Context, p *run.Plan, send func(context.Context, func(*run.Item)), report func(*run.Item)) {
+	if c.mode == dryClient {
+		p.Show(ctx, report)
 		return
 	}
-	defer s.line.End()
-	send(ctx, term.Around(s.line, report))
+	defer c.line.End()
+	send(ctx, term.Around(c.line, report))
 }
 
 // results prints items as they are done.

@@ -22,8 +22,7 @@ import (
 // then.
 type session struct {
 	*run.Plan
-	line *term.Progress
-	api  *cluster.Cluster // nil offline
+	api *cluster.Cluster // nil offline
 }
 
 // request is a run that a verb asks for.
@@ -100,7 +99,7 @@ func (c *call) open(ctx context.Context, r request) (_ *session, err error) {
 	case err != nil:
 		p = &run.Plan{Job: r.Job, Err: errors.Join(bad, err)}
 	}
-	return &session{Plan: p, line: c.line, api: r.from.api}, nil
+	return &session{Plan: p, api: r.from.api}, nil
 }
 
 // packed makes readLocal keep the objects compactly.

@@ -121,13 +121,13 @@ func (u *undoing) run(ctx context.Context) error {
 		return err
 	}
 	s.Merge(ctx)
+	u.line.End()
 	known := plan.Left()
 	left := u.left(notes, known)
 	if left > 0 && u.policy == "strict" && s.Failed() == nil {
 		conflicts := u.conflicts(notes, s.Items)
 		return u.stopped(conflicts == 0 && !slices.ContainsFunc(known, func(l undo.Left) bool { return !l.Lost }), conflicts)
 	}
-	s.line.End()
 	if err = u.review(ctx, s, true); err == nil && u.interactive {
 		err = u.bound.confirmed(s)
 	}
@@ -141,7 +141,7 @@ func (u *undoing) run(ctx context.Context) error {
 		return err
 	}
 	t := &results{call: u.call, out: out, notes: notes}
-	s.finish(ctx, u.mode, s.Send, func(item *run.Item) { u.item(t, item) })
+	u.finish(ctx, s.Plan, s.Send, func(item *run.Item) { u.item(t, item) })
 	t.errs = append(t.errs, t.out.close(ctx))
 	conflicts := u.conflicts(notes, s.Items)
 	left += len(u.omitted) + conflicts + u.skipped(notes, s.Plan) + u.left(notes, plan.Left()[len(known):])
@@ -188,8 +188,9 @@ func (u *undoing) open(ctx context.Context, mode dryRun) (*session, *undo.Undo, 
 		Live: plan.Live, API: api, Planner: plan.Planner, Invalidate: docs.Forget, Concurrency: u.concurrency, Preflight: true, Needs: run.Changes, Shown: true, Asked: u.interactive,
 		Write: cluster.Write{FieldManager: u.manager, FieldValidation: fieldValidation[apply.Strict], DryRun: mode == dryServer, For: cluster.Undoing},
 	}
-	s := &session{api: api, line: u.progress(ctx), Plan: &run.Plan{Job: job}}
-	job.Progress = func(phase run.Phase, done, total int) { s.line.Note(string(phase), done, total) }
+	s := &session{api: api, Plan: &run.Plan{Job: job}}
+	u.line = u.progress(ctx)
+	job.Progress = func(phase run.Phase, done, total int) { u.line.Note(string(phase), done, total) }
 	if err := s.checkCluster(ctx, u.doc.Cluster); err != nil {
 		if down, ok := errors.AsType[*cluster.Unreachable](err); ok {
 			return nil, nil, down // no fault of the record

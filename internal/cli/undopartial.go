@@ -31,6 +31,7 @@ func (u *undoing) except(ctx context.Context, notes *reporter) error {
 			return err
 		}
 		s.Merge(ctx)
+		u.line.End()
 		found = u.unsettled(notes, s, plan)
 		if u.mode == dryClient {
 			return s.Failed()
@@ -39,6 +40,7 @@ func (u *undoing) except(ctx context.Context, notes *reporter) error {
 			continue
 		}
 		s.Send(ctx, func(*run.Item) {})
+		u.line.End()
 		found = u.refused(notes, s)
 	}
 	return nil
