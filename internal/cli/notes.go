@@ -144,7 +144,8 @@ func (t *reporter) missing(namespaces []run.MissingNamespace) {
 
 // kept reports an object that is missing in the input, and kept.
 func (t *reporter) kept(item *run.Item) {
-	t.note("note", diff.Note{Object: item.Target.String(), Kind: noteKept, Message: "kept: " + oneLine(item.Reason())})
+	text := "kept: " + oneLine(item.Reason())
+	t.note("note", diff.Note{Object: item.Target.String(), Namespace: item.Target.Namespace, Kind: noteKept, Message: text})
 }
 
 // problems reports problems besides the merge.
@@ -157,7 +158,7 @@ func (t *reporter) problems(item *run.Item) {
 // problemsOf returns the notes on problems besides the merge.
 func (t *reporter) problemsOf(item *run.Item) []diff.Note {
 	return each(slices.Concat(item.Result.Planned.Problems, item.Result.Notes), func(text string) diff.Note {
-		return diff.Note{Object: item.Target.String(), Kind: noteProblem, Message: escape.Line(text)}
+		return diff.Note{Object: item.Target.String(), Namespace: item.Target.Namespace, Kind: noteProblem, Message: escape.Line(text)}
 	})
 }
 

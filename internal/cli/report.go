@@ -164,10 +164,10 @@ func (e *env) report(err error) {
 		}
 		object, ok := errors.AsType[*run.ObjectError](one)
 		if ok {
-			n.Object = object.Target.String()
+			n.Object, n.Namespace = object.Target.String(), object.Target.Namespace
 		}
 		if reached, ok := errors.AsType[*run.NotReached](one); ok {
-			n.Object, n.Kind = reached.Target.String(), noteWaiting
+			n.Object, n.Namespace, n.Kind = reached.Target.String(), reached.Target.Namespace, noteWaiting
 		}
 		text := errorText(e.secretValues().Blank(one.Error()))
 		n.Object = cmp.Or(n.Object, subject(text))

@@ -235,7 +235,8 @@ func (u *undoing) item(t *results, item *run.Item) {
 		if word == "" {
 			continue
 		}
-		t.notes.note(kind, diff.Note{Object: n.Object, Kind: n.Kind, Message: n.Path.String() + ": " + shownSide(n.Live) + " " + word})
+		text := n.Path.String() + ": " + shownSide(n.Live) + " " + word
+		t.notes.note(kind, diff.Note{Object: n.Object, Namespace: n.Namespace, Kind: n.Kind, Message: text})
 	}
 	if u.rollback || item.Result.Outcome == write.Unchanged && u.output == "" {
 		return

@@ -128,7 +128,7 @@ func (u *undoing) left(notes *reporter, all []undo.Left) int {
 		if l.Value != "" {
 			text = l.Value + ": " + text
 		}
-		notes.note(word, diff.Note{Object: l.Target.String(), Kind: noteKept, Message: escape.Line(text)})
+		notes.note(word, diff.Note{Object: l.Target.String(), Namespace: l.Target.Namespace, Kind: noteKept, Message: escape.Line(text)})
 	}
 	return n
 }
@@ -139,7 +139,7 @@ func (u *undoing) skipped(notes *reporter, p *run.Plan) int {
 	for _, item := range slices.Concat(p.Items, p.Others) {
 		if item.Skipped {
 			n++
-			notes.note("note", diff.Note{Object: item.Target.String(), Kind: noteKept, Message: item.Reason()})
+			notes.note("note", diff.Note{Object: item.Target.String(), Namespace: item.Target.Namespace, Kind: noteKept, Message: item.Reason()})
 		}
 	}
 	return n
@@ -163,7 +163,7 @@ func (u *undoing) conflicts(notes *reporter, items []*run.Item) int {
 				by = " (" + name + ")"
 			}
 			text := fmt.Sprintf("%s: live has %s%s, the run wrote %s, and there was %s before", n.Path, shownSide(n.Live), by, shownSide(n.Original), shownSide(n.Local))
-			notes.note("error", diff.Note{Object: n.Object, Kind: diff.NoteConflict, Message: strings.TrimSpace(text)})
+			notes.note("error", diff.Note{Object: n.Object, Namespace: n.Namespace, Kind: diff.NoteConflict, Message: strings.TrimSpace(text)})
 		}
 	}
 	return objects

@@ -34,7 +34,7 @@ const (
 // Its values are masked.
 type Note struct {
 	Object    string
-	Namespace string // for the commands that are suggested; "" leaves -n out
+	Namespace string // of the object, also for the commands that are suggested; "" for none
 	Kind      NoteKind
 	Path      merge.Path   // nil where the note is about several, or about none
 	Paths     []merge.Path // of a note about several
@@ -130,6 +130,9 @@ func (n Note) With(ways []string) string {
 // null is null. The error is that of a value that is not JSON.
 func (n Note) MarshalJSON() ([]byte, error) {
 	m := map[string]any{"object": n.Object, "kind": n.Kind, "text": n.Text()}
+	if n.Namespace != "" {
+		m["namespace"] = n.Namespace
+	}
 	if n.Path != nil {
 		m["path"] = n.Path.String()
 	}
