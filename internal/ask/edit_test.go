@@ -38,7 +38,8 @@ func TestMap(t *testing.T) {
 // of the typed one is printed. What was applied last cannot be offered: it is not stored.
 func TestSecret(t *testing.T) {
 	const local = "apiVersion: v1\nkind: Secret\nmetadata: {name: login, namespace: shop}\nstringData: {password: correct-horse}\n"
-	live := strings.Replace(saved("Secret", "login", `{"password":""}`, "{password: dGhlaXJz}"), `"annotations":{}`, `"annotations":{"merge.kubectl/blanked":"secret"}`, 1)
+	live := saved("Secret", "login", `{"password":""}`, "{password: dGhlaXJz}")
+	live = strings.Replace(live, `"annotations":{}`, `"annotations":{"merge.kubectl/blanked":"secret"}`, 1)
 	s := setup(t, local, live, "d", "e", "", "e", "5: [not yaml", "")
 	if err := s.settle(t, ""); err != nil {
 		t.Fatal(err)

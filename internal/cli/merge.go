@@ -86,7 +86,7 @@ func (c *call) mergeRequest(ctx context.Context) (request, error) {
 		r.Needs = run.Changes // they are compared, or recorded, whole
 	}
 	r.Preflight, r.Partial, r.Bind, r.Shown, r.Asked = c.preflight, c.partial, c.bound.bind(), c.oneByOne(), c.interactive
-	r.Write.DryRun = c.mode == dryServer
+	r.Write.DryRun, r.Writes = c.mode == dryServer, c.mode == dryNone
 	return r, nil
 }
 

@@ -213,7 +213,8 @@ func (w *Watcher) become(ctx context.Context, o *watched, now state) {
 		return
 	}
 	events := changes(o.rows, now.rows, now.owners, time.Now())
-	now.owners, o.state = nil, now
+	now.owners = nil // of an object nothing else is kept
+	o.state = now
 	w.report(events)
 }
 

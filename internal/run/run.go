@@ -98,6 +98,7 @@ type Job struct {
 	Concurrency int
 	Adapt       func(limit int) int // how many requests about single objects are sent at once, given Concurrency; nil: as many
 	Preflight   bool                // if several objects are to be written, try all on the server first
+	Writes      bool                // what is planned is also sent, and not by a dry run
 	Recreate    Recreation
 	Partial     bool // write objects without conflicts even if others have some
 	Needs       Needs
@@ -242,8 +243,8 @@ func (j *Job) merged(ctx context.Context, item *Item, obj map[string]any) (apply
 		return apply.Planned{}, err
 	}
 	planned, err := j.Planner.Plan(ctx, s, obj)
-	edit := func(d merge.Doubt) bool { return d.Edited && j.Preflight && j.Bind == nil } // the trial of the write reports it
-	if err != nil || !slices.ContainsFunc(planned.Doubtful, func(d merge.Doubt) bool { return !edit(d) }) {
+	shown := func(d merge.Doubt) bool { return d.Edited && j.Writes && j.Bind == nil } // by the answer to the write
+	if err != nil || !slices.ContainsFunc(planned.Doubtful, func(d merge.Doubt) bool { return !shown(d) }) {
 		return planned, err
 	}
 	if s.Unstored = j.unstored(ctx, item, planned); len(s.Unstored) == 0 {

@@ -119,7 +119,8 @@ func (r Report) row(b merge.Because, d merge.Disagreement, disagree bool) Row {
 // differ reports whether the sides are different values to the server.
 func (r Report) differ(b merge.Because) bool {
 	result := r.filled(b.Path, b.Result)
-	return !alike(r.filled(b.Path, b.Local), result) || !alike(b.Live, result) || !alike(r.filled(b.Path, b.Original), result) && !unknown(b.Original)
+	return !alike(r.filled(b.Path, b.Local), result) || !alike(b.Live, result) ||
+		!unknown(b.Original) && !alike(r.filled(b.Path, b.Original), result)
 }
 
 // like masks the result in the same way as the side that it equals.

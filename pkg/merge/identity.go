@@ -11,7 +11,7 @@ import (
 func Identity(t *Type, e any) string {
 	m, ok := e.(map[string]any)
 	if t.Kind == Set || !ok {
-		return "=" + canonical(Complete(e, t.Elem, true)) // the server fills in what a member leaves out, too
+		return "=" + member(e, t.Elem)
 	}
 	if len(t.Keys) == 1 {
 		return keyText(keyValue(t, t.Keys[0], m))
@@ -25,6 +25,9 @@ func Identity(t *Type, e any) string {
 	}
 	return b.String()
 }
+
+// member spells the member of a set as the server completes it. elem is its type, and may be nil.
+func member(e any, elem *Type) string { return canonical(Complete(e, elem, true)) }
 
 // keyValue returns the entry's key, its default where the key is missing, or nil.
 func keyValue(t *Type, k Key, m map[string]any) any {

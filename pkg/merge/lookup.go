@@ -129,7 +129,7 @@ func (x *Entries) places(s Step, how matching, most int) (all []int) {
 		}
 	}
 	for i := range x.among(s) {
-		if matches(x.list[i], s, how) {
+		if matches(x.list[i], s, how, x.typ.EntryType()) {
 			all = append(all, i)
 		}
 		if len(all) == most {
@@ -172,7 +172,7 @@ func (x *Entries) among(s Step) iter.Seq[int] {
 		}
 	}
 	if s.Kind == ValueStep {
-		texts[0] = canonical(s.Value)
+		texts[0] = member(s.Value, x.typ.EntryType())
 	}
 	alike := x.by(names)
 	var all []int
@@ -197,7 +197,7 @@ func (x *Entries) by(names []string) map[string][]int {
 				text += "\x00" + roughly(m[name])
 			}
 			if len(names) == 0 {
-				text = canonical(e)
+				text = member(e, x.typ.EntryType())
 			}
 			if isMap || len(names) == 0 {
 				alike[text] = append(alike[text], i)
@@ -235,12 +235,12 @@ const (
 	matchings
 )
 
-// matches reports whether the step leads to the entry.
-func matches(e any, s Step, how matching) bool {
+// matches reports whether the step leads to the entry, which is of that type.
+func matches(e any, s Step, how matching, elem *Type) bool {
 	m, isMap := e.(map[string]any)
 	switch {
 	case s.Kind == ValueStep:
-		return canonical(e) == canonical(s.Value)
+		return member(e, elem) == member(s.Value, elem)
 	case s.Kind != KeyStep || !isMap:
 		return false
 	}

@@ -118,7 +118,7 @@ func (m *merger) decide(s *cursor, d Disagreement, won Opt) (r Opt, winner Side)
 	if s.rule != nil {
 		d.Rule = s.rule.Name
 	}
-	if d.Original = m.recorded(d.Original); choice == TakeOriginal && d.Original.Set && d.Original.Value == nil {
+	if d.Original = m.recorded(d.Original); m.triple.Blanked && choice == TakeOriginal && d.Original.Set && d.Original.Value == nil {
 		choice = LeaveConflict
 	}
 	d.Path = s.path()

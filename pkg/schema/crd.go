@@ -106,7 +106,7 @@ func FromComment(text string) (t *merge.Type, ok bool) {
 	b := builder{source: merge.SourceComment, types: map[string]*merge.Type{}}
 	b.refer(&n)
 	t, err := b.build(&n, nil)
-	if err != nil || t.Kind == merge.Unknown || t.Kind == merge.Scalar {
+	if err != nil || t.Kind == merge.Unknown || t.Kind == merge.Scalar || t.Kind == merge.Object && len(t.Fields) == 0 {
 		return nil, false
 	}
 	return t, true
