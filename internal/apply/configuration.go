@@ -30,6 +30,15 @@ func Given(value, live any) (lastapplied.Original, error) {
 	return lastapplied.Original{Value: value, State: lastapplied.OK}, nil
 }
 
+// Annotated returns the configuration in live's annotation; nil if there is none, or it cannot be read.
+func Annotated(live map[string]any) map[string]any {
+	was := lastapplied.Read(live)
+	if was.Problem != "" || was.Blanking == lastapplied.BlankAll {
+		return nil
+	}
+	return merge.At[map[string]any](lastapplied.WithoutEmptyAnnotations(was.Value))
+}
+
 // ErrForeign is the error of a configuration of another object.
 var ErrForeign = errors.New("kind, name or namespace: they state whose configuration it is, and cannot be changed: put them back")
 

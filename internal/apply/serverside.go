@@ -166,8 +166,8 @@ func (k *serverSides) migrate(m merging) error {
 		wanted := append(m.Original.adopted(m.live), m.Manager)
 		k.adopted = slices.DeleteFunc(k.Owners(), func(name string) bool { return !slices.Contains(wanted, name) || slices.Contains(k.from, name) })
 	}
-	if was := lastapplied.Read(m.live); m.Original.From != ManagedFields && was.Problem == "" && was.Blanking != lastapplied.BlankAll && merge.At[string](was.Value, "apiVersion") == merge.At[string](m.live, "apiVersion") {
-		if err := k.Limit(k.from, k.typ, lastapplied.FoldStringData(was.Value), k.stated); err != nil {
+	if was := Annotated(m.live); was != nil && m.Original.From != ManagedFields && was["apiVersion"] == m.live["apiVersion"] {
+		if err := k.Limit(k.from, k.typ, lastapplied.FoldStringData(was), k.stated); err != nil {
 			return err
 		}
 	}

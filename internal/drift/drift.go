@@ -256,8 +256,7 @@ func (c *comparison) row(p merge.Path, wanted, live merge.Opt) {
 	c.rows = append(c.rows, r)
 }
 
-// untouched reports whether local has the value at a path as original has it: only another part of the disagreement's
-// value has changed in the file.
+// untouched reports whether only another part of the disagreement's value than that at the path has changed in the file.
 func (c *comparison) untouched(d merge.Disagreement, p merge.Path) bool {
 	below, t := p[len(d.Path):], c.typ.At(d.Path)
 	was, had := merge.Lookup(d.Original.Value, below, t)

@@ -213,8 +213,7 @@ func (w *Watcher) become(ctx context.Context, o *watched, now state) {
 		return
 	}
 	events := changes(o.rows, now.rows, now.owners, time.Now())
-	now.owners = nil // of an object nothing else is kept
-	o.state = now
+	o.state, o.state.owners = now, nil // which are large, and needed no more
 	w.report(events)
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
-	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -105,15 +104,6 @@ type change struct {
 	Subject
 	*Move
 	rewrite *ownership.Rewrite
-}
-
-// usable returns the configuration in live's annotation; nil if it cannot be read.
-func usable(live map[string]any) map[string]any {
-	was := lastapplied.Read(live)
-	if was.Problem != "" || was.Blanking == lastapplied.BlankAll {
-		return nil
-	}
-	return merge.At[map[string]any](lastapplied.WithoutEmptyAnnotations(was.Value))
 }
 
 func apiVersion(obj map[string]any) string { return object.Object{Value: obj}.APIVersion() }

@@ -63,7 +63,7 @@ func (m *Mover) read(ctx context.Context, i *Item) (map[string]any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", i.Target, err)
 	}
-	was := object.Object{Value: usable(obj)}
+	was := object.Object{Value: apply.Annotated(obj)}
 	if was.Value == nil || was.APIVersion() == apiVersion(obj) || was.Group() != i.Group || len(ownership.ClientSide(obj)) == 0 {
 		return obj, nil
 	}

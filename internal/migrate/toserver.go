@@ -37,7 +37,7 @@ func (c *change) toServerSide(ctx context.Context) error {
 
 // adopt makes the applier the owner of the applied fields.
 func (c *change) adopt(ctx context.Context, m *moving) error {
-	intent := usable(c.Live) // the configuration in the annotation, otherwise the managers' fields
+	intent := apply.Annotated(c.Live) // the configuration in the annotation, otherwise the managers' fields
 	if intent == nil || apiVersion(intent) != apiVersion(c.Live) {
 		intent = merge.At[map[string]any](ownership.Original(c.Live, ownership.Named(m.from...), c.Type))
 	}

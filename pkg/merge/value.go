@@ -154,7 +154,10 @@ func PlainNumbers(v any) any {
 		return Rebuilt(v, PlainNumbers)
 	}
 	if i, err := strconv.ParseInt(string(n), 10, 64); err == nil {
-		return json.Number(strconv.FormatInt(i, 10))
+		if text := strconv.FormatInt(i, 10); text != string(n) { // +3, -0
+			return json.Number(text)
+		}
+		return v // of every object of a run: nothing is allocated for its copy
 	}
 	f, err := strconv.ParseFloat(string(n), 64)
 	if err != nil {
