@@ -164,7 +164,8 @@ func (c changing) annotation(o lastapplied.Original) merge.Opt {
 	}
 	whole, err := merge.ReadJSON([]byte(o.Text)) // with what marks it as blanked
 	masked, _ := redact.MaskAt(redact.Place{Values: redact.ValuesOf(c.before, c.after, c.local)}, merge.Some(whole), merge.Opt{}, c.sensitive)
-	if err != nil || merge.Identical(whole, masked.Value) {
+	hidden := slices.ContainsFunc(merge.Diff(whole, masked.Value, nil), func(c merge.Change) bool { return c.Old.Value != "" })
+	if err != nil || !hidden { // what is blanked is empty, and no secret
 		return merge.Some(o.Text)
 	}
 	return merge.Some(c.hide("", whole, masked.Value))

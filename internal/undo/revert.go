@@ -224,7 +224,7 @@ func (r reverting) lastApplied(result map[string]any, changes []merge.Change) ma
 	r.has[plandoc.Same(c.after, now)] = true
 	text, isText := c.before.Value.(string)
 	switch {
-	case plandoc.IsHash(l.Before.Value) && !plandoc.Same(c.before, now):
+	case (plandoc.IsHash(l.Before.Value) || !now.Set && plandoc.Hashes(l.Before.Value)) && !plandoc.Same(c.before, now):
 		r.leave(Left{r.target, recordedConfiguration, "is hidden in the record: only a record of a run with --show-secrets has it", true})
 		return result
 	case plandoc.Same(c.before, now): // it is restored already
@@ -270,10 +270,7 @@ func parsed(o merge.Opt) any {
 	if !isText {
 		return o.Value
 	}
-	v, err := merge.ReadJSON([]byte(text))
-	if err != nil {
-		return nil
-	}
+	v, _ := merge.ReadJSON([]byte(text))
 	return v
 }
 
