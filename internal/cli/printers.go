@@ -179,11 +179,10 @@ func (v view) doc(item *run.Item) diff.Doc {
 		return diff.Doc{Name: diff.DocName(p.Live), Live: p.Live, Sensitive: p.Sensitive}
 	}
 	result := diff.Expected(p.Final, p.Changes, p.Type)
-	if item.Action() == apply.Recreate {
-		result = p.Recreated()
-	}
 	d := diff.Doc{Name: diff.DocName(p.Final), Live: p.LiveSide(), Result: result, Local: p.Value, Contested: diff.Contested(result, p.Conflicts, p.Value, p.Type), Sensitive: p.Sensitive}
-	if v.mode == dryServer && item.Result.Object != nil {
+	if item.Action() == apply.Recreate { // the server's trial ends at the old object, without defaults
+		d.Result = p.Recreated()
+	} else if v.mode == dryServer && item.Result.Object != nil {
 		d.Result = item.Result.Object
 	}
 	return d
