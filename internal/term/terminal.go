@@ -146,20 +146,11 @@ func (t *Terminal) await(ctx context.Context, read func() (string, error)) (stri
 
 // line reads byte by byte: text typed ahead may be meant for a hidden prompt.
 func (t *Terminal) line() (string, error) {
-	var line []byte
-	for b := make([]byte, 1); ; {
-		n, err := t.in.Read(b)
-		if n == 1 && b[0] == '\n' {
-			return strings.TrimSpace(string(line)), nil
-		}
-		if n == 1 {
-			line = append(line, b[0])
-			continue
-		}
-		if err != nil {
-			return "", err
-		}
+	line, err := bufio.NewReader(oneByOne{t.in}).ReadString('\n')
+	if err != nil {
+		return "", err
 	}
+	return strings.TrimSpace(line), nil
 }
 
 // Stdin returns standard input as a reader that may block for ever: the end of ctx ends the wait.
