@@ -25,6 +25,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/plandoc"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/suggest"
+	"github.com/kubectl-merge/kubectl-merge/internal/term"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -223,7 +224,7 @@ func (a *absorbing) confirm(ctx context.Context) error {
 	if !a.interactive {
 		return nil
 	}
-	t := a.terminal(slices.Contains(a.live, "-"))
+	t := term.Open(a.In, a.ErrOut, slices.Contains(a.live, "-"))
 	if t == nil {
 		return errors.New("-i: there is no terminal to ask on: standard input and standard error must be one: leave it out, and name fields instead")
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/outcome"
 	"github.com/kubectl-merge/kubectl-merge/internal/plandoc"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/internal/term"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 )
@@ -25,7 +26,7 @@ func (c *call) openAsker(piped bool) error {
 	case piped:
 		return errors.New("-i: standard input is read as a file (-), so that nobody can answer there: name a file, or confirm with --yes")
 	}
-	if c.asked = c.terminal(false); c.asked == nil {
+	if c.asked = term.Open(c.In, c.ErrOut, false); c.asked == nil {
 		see := "diff"
 		if c.verb.name() == "undo" {
 			see = "undo --dry-run -o diff"
@@ -94,14 +95,14 @@ func (c *call) ask(ctx context.Context, s *session) error {
 	if !c.asks() || s.Failed() != nil || !ask.Needed(s.Plan) {
 		return nil // nothing will be written, or there is no question
 	}
-	t := c.terminal(c.readsStdin())
+	t := term.Open(c.In, c.ErrOut, c.readsStdin())
 	if t == nil {
 		const text = "there is no terminal to ask on; conflicts are left to you, as with --policy=strict"
 		return c.remark(diff.Note{Object: "--policy=ask", Kind: noteProblem, Message: text}, "note: --policy=ask: "+text)
 	}
 	defer t.Close()
 	a := ask.Asker{
-		Terminal: t, Out: t.Out, Color: t.Color, Width: t.Width,
+		Terminal: t, Out: t.Out, Color: c.coloredErr(), Width: term.Width(t.Out),
 		Report: func(p apply.Planned) diff.Report { return reportOf(p, c.secrets) },
 	}
 	return c.quit(a.Settle(ctx, s.Plan, c.saveRules))
@@ -136,7 +137,7 @@ func (c *call) confirm(ctx context.Context, plan *run.Plan, look string) error {
 		p.Note(p.Target.String(), why+": a run asks first, or needs --yes")
 		return nil
 	}
-	t := c.terminal(c.readsStdin())
+	t := term.Open(c.In, c.ErrOut, c.readsStdin())
 	if t == nil {
 		return &exit{Code: conflicted, Err: fmt.Errorf("%s: nothing was written or deleted: look at them with %s, and confirm with --yes", why, look)}
 	}

@@ -156,16 +156,6 @@ func (e *env) style() {
 	}
 }
 
-// terminal returns the terminal to ask the user on; nil if there is none. piped states that
-// standard input is read for something else.
-func (e *env) terminal(piped bool) *term.Terminal {
-	t := term.Open(e.In, e.ErrOut, piped)
-	if t != nil {
-		t.Color = e.coloredErr()
-	}
-	return t
-}
-
 // pagers are the variables that name the pager's command, the first first.
 var pagers = []string{"KUBECTL_MERGE_PAGER", "PAGER"}
 

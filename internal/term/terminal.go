@@ -18,9 +18,7 @@ import (
 
 // Terminal asks the user questions.
 type Terminal struct {
-	Out   io.Writer
-	Color bool
-	Width int // 0 if unknown
+	Out io.Writer
 
 	in  *os.File
 	own bool // in was opened by Open
@@ -33,7 +31,7 @@ func Open(stdin io.Reader, stderr io.Writer, stdinTaken bool) *Terminal {
 	if !ok {
 		return nil
 	}
-	t := &Terminal{Out: out, Color: Colors(out), Width: Width(out)}
+	t := &Terminal{Out: out}
 	if !stdinTaken {
 		if t.in, ok = asTerminal(stdin); !ok {
 			return nil
