@@ -1,7 +1,6 @@
 package complete
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -150,15 +149,9 @@ func entries(list []any, typ *merge.Type, at merge.Path) (out []place) {
 		return nil
 	}
 	for _, entry := range list {
-		m, ok := entry.(map[string]any)
-		if !ok {
-			continue
+		if m, ok := entry.(map[string]any); ok {
+			out = append(out, place{at.Child(merge.StepOf(typ, m, 0)), len(m) > 0})
 		}
-		step := merge.Step{Kind: merge.KeyStep}
-		for _, k := range typ.Keys {
-			step.Keys = append(step.Keys, merge.KeyPart{Name: k.Name, Value: cmp.Or(m[k.Name], k.Default)})
-		}
-		out = append(out, place{at.Child(step), len(m) > 0})
 	}
 	return out
 }
