@@ -156,7 +156,7 @@ func (a *absorbing) choose(context.Context) error {
 // take compares the objects, and lists their differences.
 func (a *absorbing) take(ctx context.Context) error {
 	a.compares()
-	r, err := a.request(ctx, nil)
+	r, err := a.request(ctx)
 	if err != nil {
 		return err
 	}

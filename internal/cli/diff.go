@@ -52,7 +52,7 @@ func (c *call) diff(ctx context.Context) error {
 
 // planned returns the run whose report is printed, with the conflicts that the user has settled.
 func (c *call) planned(ctx context.Context, notes *reporter, render run.Render) (*session, error) {
-	r, err := c.request(ctx, nil)
+	r, err := c.request(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -87,7 +87,7 @@ func (c *comparison) run(ctx context.Context) (*drift.Report, error) {
 			c.manager = "helm"
 		}
 	}
-	r, err := c.request(ctx, nil)
+	r, err := c.request(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -182,7 +182,7 @@ func (c *call) explain(ctx context.Context) (err error) {
 		return err
 	}
 	notes := c.reporter()
-	r, err := c.request(ctx, nil)
+	r, err := c.request(ctx)
 	if err != nil {
 		return err
 	}

@@ -72,7 +72,7 @@ func (c *call) merge(ctx context.Context) error {
 
 // mergeRequest returns the run that the flags ask for, without the destination of its notes.
 func (c *call) mergeRequest(ctx context.Context) (request, error) {
-	r, err := c.request(ctx, c.bound.recreated())
+	r, err := c.request(ctx)
 	if err != nil {
 		return r, err
 	}

@@ -168,12 +168,6 @@ func unpruned(plan *run.Plan) int {
 	return n
 }
 
-// recreation returns the recreations that are allowed by the flag, and by the plan that the run is
-// bound to, which refuses all others. The error names a kind that is never deleted.
-func (c *call) recreation(planned []string) (run.Recreation, error) {
-	return run.Recreation{Kinds: slices.Concat(c.recreate, planned), Propagation: propagations[c.cascade]}, neverRecreated(c.recreate)
-}
-
 // neverRecreated returns the error of kinds whose objects are never deleted; nil if there are none.
 func neverRecreated(kinds []string) error {
 	for _, name := range kinds {

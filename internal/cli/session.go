@@ -35,21 +35,22 @@ type request struct {
 }
 
 // request returns the run that the flags ask for, as that of a verb that writes nothing.
-func (c *call) request(ctx context.Context, recreated []string) (request, error) {
+func (c *call) request(ctx context.Context) (request, error) {
 	planner, err := c.planner(ctx)
 	if err != nil {
 		return request{}, err
 	}
 	p, _ := printerNamed(c.output)
 	planner.Trace = p.traces
-	recreation, err := c.recreation(recreated)
-	if err != nil {
+	if err := neverRecreated(c.recreate); err != nil {
 		return request{}, err
 	}
 	objects, err := c.lastApplied(ctx)
 	job := &run.Job{
-		Planner: planner, Recreate: recreation, Concurrency: c.concurrency, Needs: p.needs, Shown: true,
-		Write: cluster.Write{FieldManager: c.manager, FieldValidation: fieldValidation[planner.Validate], DryRun: true},
+		Planner: planner, Concurrency: c.concurrency, Needs: p.needs, Shown: true,
+		// By the flag, and by the plan that the run is bound to, which refuses all others.
+		Recreate: run.Recreation{Kinds: slices.Concat(c.recreate, c.bound.recreated()), Propagation: propagations[c.cascade]},
+		Write:    cluster.Write{FieldManager: c.manager, FieldValidation: fieldValidation[planner.Validate], DryRun: true},
 	}
 	return request{Job: job, from: &liveSide{call: c}, objects: objects}, err
 }
