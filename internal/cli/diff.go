@@ -77,7 +77,7 @@ func (c *call) differs(ctx context.Context) (differs bool, left int, err error) 
 	}
 	s, err := c.planned(ctx, notes, rendering(out, notes, c.mode))
 	if err == nil {
-		err = begin(ctx, out, s)
+		err = out.begin(ctx, s)
 	}
 	if err != nil {
 		return false, 0, err

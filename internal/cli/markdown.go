@@ -50,8 +50,8 @@ func (f *markdownPrinter) printObject(item *run.Item) error {
 
 func (f *markdownPrinter) close(context.Context) error { return f.comment.Write(f.Out) }
 
-// run adds the objects with errors, which no printer receives one by one.
-func (f *markdownPrinter) run(e outcome.Ended) error {
+// ended adds the objects with errors, which no printer receives one by one.
+func (f *markdownPrinter) ended(e outcome.Ended) error {
 	for _, item := range slices.Concat(e.Plan.Items, e.Plan.Others) {
 		err := cmp.Or(item.Err, item.Late)
 		if err == nil {

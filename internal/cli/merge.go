@@ -54,7 +54,7 @@ func (c *call) merge(ctx context.Context) error {
 		err = c.agreed(ctx, s, notes)
 	}
 	if err == nil {
-		err = begin(ctx, out, s)
+		err = out.begin(ctx, s)
 	}
 	if err != nil {
 		return err

@@ -25,12 +25,6 @@ var _ = registerPrinter(printerRow{
 	},
 })
 
-// runPrinter is a printer that prints a run as a whole, objects with errors included. It is
-// called when all objects are done, before close.
-type runPrinter interface {
-	run(outcome.Ended) error
-}
-
 // outcomePrinter prints one JSON document about the whole run.
 type outcomePrinter struct {
 	view
@@ -44,7 +38,7 @@ func (f *outcomePrinter) printObject(item *run.Item) error {
 	return nil
 }
 
-func (f *outcomePrinter) run(e outcome.Ended) error {
+func (f *outcomePrinter) ended(e outcome.Ended) error {
 	return f.report.Write(f.Out, e, f.secretValues())
 }
 
@@ -126,7 +120,7 @@ func (t *results) item(item *run.Item) {
 		return // reported at the end, in input order
 	case apply.Keep:
 		t.notes.kept(item)
-		if _, all := t.out.(ofRun); !all {
+		if p, _ := printerNamed(t.output); !p.kept {
 			return
 		}
 	default:
@@ -143,10 +137,7 @@ func (t *results) item(item *run.Item) {
 // close ends the output, and reports what concerns the run as a whole. It counts the objects that are
 // left to the user.
 func (t *results) close(ctx context.Context, s *session, ended outcome.Ended) (left int) {
-	if whole, ok := t.out.(runPrinter); ok {
-		t.errs = append(t.errs, whole.run(ended))
-	}
-	t.errs = append(t.errs, t.out.close(ctx))
+	t.errs = append(t.errs, t.out.ended(ended), t.out.close(ctx))
 	left = t.notes.conflicts(s.Items) + unpruned(s.Plan)
 	t.notes.unused(s.Planner)
 	for _, old := range s.Plan.Stale() {

@@ -10,13 +10,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
+	"github.com/kubectl-merge/kubectl-merge/internal/outcome"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 )
 
-// printer prints the results of objects. close prints the parts that depend on all of them.
+// printer prints the results of objects. Of most printers, the other methods are those of view, which do
+// nothing.
 type printer interface {
+	begin(context.Context, *session) error // before the first object
 	printObject(*run.Item) error
-	close(context.Context) error
+	ended(outcome.Ended) error   // when all objects are done, those with errors included
+	close(context.Context) error // prints the parts that depend on all of them
 }
 
 type printerRow struct {
@@ -29,6 +33,7 @@ type printerRow struct {
 	report    bool
 	values    bool      // it prints no values, or masks them itself; every other printer receives masked ones
 	conflicts bool      // it prints objects with conflicts, too, which are not written
+	kept      bool      // it prints objects that are missing in the input, and kept
 	needs     run.Needs // the parts to store until an object is printed
 	traces    bool      // it needs a trace of every field
 	merges    bool      // it reports a merge: not for a verb that changes last-applied alone

@@ -17,23 +17,10 @@ import (
 
 var _ = registerPrinter(printerRow{
 	name: "plan", help: "a document to review, which --plan binds a run to", values: true, report: true, conflicts: true, needs: run.Changes, merges: true,
-	open: func(v view) (printer, error) {
+	kept: true, open: func(v view) (printer, error) {
 		return &planPrinter{view: v, spell: plandoc.Spelling{Salt: salt(), ShowSecrets: v.secrets}}, nil
 	},
 })
-
-// ofRun is a printer that prints parts of the run as a whole, and objects that are kept.
-type ofRun interface {
-	begin(context.Context, *session) error
-}
-
-// begin passes the run to a printer that prints parts of it.
-func begin(ctx context.Context, p printer, s *session) error {
-	if p, ok := p.(ofRun); ok {
-		return p.begin(ctx, s)
-	}
-	return nil
-}
 
 // planPrinter prints the run as a document, object by object.
 type planPrinter struct {

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
+	"github.com/kubectl-merge/kubectl-merge/internal/outcome"
 	"github.com/kubectl-merge/kubectl-merge/internal/patch"
 	"github.com/kubectl-merge/kubectl-merge/internal/redact"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
@@ -43,7 +44,10 @@ func rendering(printer any, notes *reporter, mode dryRun) run.Render {
 	}
 }
 
-// close prints nothing for most printers.
+func (v view) begin(context.Context, *session) error { return nil }
+
+func (v view) ended(outcome.Ended) error { return nil }
+
 func (v view) close(context.Context) error { return nil }
 
 // became returns the outcome of an object, in the words of kubectl apply.

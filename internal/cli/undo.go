@@ -132,7 +132,7 @@ func (u *undoing) run(ctx context.Context) error {
 		err = u.bound.confirmed(s)
 	}
 	if err == nil {
-		err = begin(ctx, out, s)
+		err = out.begin(ctx, s)
 	}
 	if err == nil {
 		err = rec.open(ctx, s)
