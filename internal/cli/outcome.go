@@ -97,17 +97,6 @@ type results struct {
 	start time.Time
 }
 
-// impact reports the impact of an item if neither the printer nor the outcome line does.
-func (t *results) impact(item *run.Item) {
-	shown := ""
-	if t.output == "" {
-		shown = string(item.Result.Outcome)
-	}
-	if p, _ := printerNamed(t.output); !p.impact {
-		t.notes.impact(item, shown)
-	}
-}
-
 // prints reports whether the printer prints an item, which may have conflicts.
 func (t *results) prints(item *run.Item) bool {
 	p, _ := printerNamed(t.output)
@@ -115,17 +104,24 @@ func (t *results) prints(item *run.Item) bool {
 }
 
 func (t *results) item(item *run.Item) {
+	p, _ := printerNamed(t.output)
 	switch item.Action() {
 	case apply.Failed:
 		return // reported at the end, in input order
 	case apply.Keep:
 		t.notes.kept(item)
-		if p, _ := printerNamed(t.output); !p.kept {
+		if !p.kept {
 			return
 		}
 	default:
 		t.notes.item(item)
-		t.impact(item)
+		shown := "" // on the outcome line
+		if t.output == "" {
+			shown = string(item.Result.Outcome)
+		}
+		if !p.impact {
+			t.notes.impact(item, shown)
+		}
 	}
 	if t.prints(item) {
 		if err := t.out.printObject(item); err != nil {
