@@ -91,7 +91,17 @@ func (k *targetVerb) find(ctx context.Context, args []string) ([]target.Target, 
 // read opens the printer and the connection, and reads the objects that -f, or the arguments, name.
 // errs has the error of each that cannot be read, by index.
 func (k *targetVerb) read(ctx context.Context, args []string) (objects []target.Target, errs []error, err error) {
-	if err = k.prepare(ctx); err == nil {
+	k.start = time.Now()
+	if p, _ := printerNamed(k.output); p.merges {
+		names := strings.Replace(targetPrinters(), " (of the configuration)", "", 1)
+		return nil, nil, fmt.Errorf("--output=%s: is for merges: there are %s", k.output, names)
+	}
+	if k.output != "diff" {
+		if k.prints, err = k.printer(ctx); err != nil {
+			return nil, nil, err
+		}
+	}
+	if err = k.open(ctx); err == nil {
 		objects, err = k.find(ctx, args)
 	}
 	if err != nil {
@@ -129,20 +139,6 @@ func (k *targetVerb) meanings(t target.Target, all []annotate.Meaning, written b
 // configuration, the only change.
 func targetPrinters() string {
 	return strings.Replace(printerNames(ofTarget), "diff", "diff (of the configuration)", 1) + ", " + templateNames()
-}
-
-// prepare opens the printer and the connection.
-func (k *targetVerb) prepare(ctx context.Context) (err error) {
-	k.start = time.Now()
-	if p, _ := printerNamed(k.output); p.merges {
-		return fmt.Errorf("--output=%s: is for merges: there are %s", k.output, strings.Replace(targetPrinters(), " (of the configuration)", "", 1))
-	}
-	if k.output != "diff" {
-		if k.prints, err = k.printer(ctx); err != nil {
-			return err
-		}
-	}
-	return k.open(ctx)
 }
 
 // put writes one change, or has the server try it; a client-side dry run, and a change that is none, send
