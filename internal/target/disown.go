@@ -77,7 +77,13 @@ func (d *Disowning) plan(ctx context.Context, t Target, only bool) (*Disowned, e
 	if len(wanted) == 0 {
 		return h, nil
 	}
-	change, err := d.Access.Plan(ctx, t, d.giveUp(t, wanted))
+	change, err := d.Access.Plan(ctx, t, func(ctx context.Context, was lastapplied.Original) (lastapplied.Original, error) {
+		err := annotate.Usable(was, t.Live)
+		if err == nil {
+			was.Value, err = d.remove(ctx, t.subject(), was.Value, wanted)
+		}
+		return was, err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -114,17 +120,6 @@ func (d *Disowning) look(ctx context.Context, h *Disowned, conf any) error {
 		}
 	}
 	return nil
-}
-
-// giveUp removes fields from a configuration.
-func (d *Disowning) giveUp(t Target, fields []merge.Path) annotate.Rewrite {
-	return func(ctx context.Context, was lastapplied.Original) (lastapplied.Original, error) {
-		err := annotate.Usable(was, t.Live)
-		if err == nil {
-			was.Value, err = d.remove(ctx, t.subject(), was.Value, fields)
-		}
-		return was, err
-	}
 }
 
 // remove removes fields from a configuration or a file's object. A field that the schema requires
