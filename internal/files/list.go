@@ -47,17 +47,9 @@ func isList(d *yamldoc.Document) bool {
 	return hasItems && strings.HasSuffix(merge.At[string](v, "kind"), "List")
 }
 
-// items have what becomes of the items of a List: all that it had, and new ones.
-type items struct {
-	list    *yamldoc.Document
-	anew    bool // the List has changed beside its items
-	had     []*resource
-	changed map[*yamldoc.Document]text
-	added   []newcomer
-}
-
-// listText is the List's text; ok is false where nothing changes.
-func (l items) listText() (t text, ok bool, err error) {
+// listText is the text of a List with all items that it had, and new ones; ok is false where nothing
+// changes. anew: the List has changed beside its items.
+func (m *merger) listText(list *yamldoc.Document, anew bool, had []*resource, added []newcomer) (t text, ok bool, err error) {
 	var all []yamldoc.Item
 	put := func(was int, t text) {
 		item := yamldoc.Item{Was: was, Doc: t.plain}
@@ -67,14 +59,14 @@ func (l items) listText() (t text, ok bool, err error) {
 		all = append(all, item)
 	}
 	after := func(d *yamldoc.Document) {
-		for _, n := range l.added {
+		for _, n := range added {
 			if n.after == d {
 				put(-1, n.text)
 			}
 		}
 	}
-	for i, r := range l.had {
-		t, changed := l.changed[r.doc]
+	for i, r := range had {
+		t, changed := m.texts[r.doc]
 		switch {
 		case !changed:
 			all = append(all, yamldoc.Item{Was: i})
@@ -85,10 +77,10 @@ func (l items) listText() (t text, ok bool, err error) {
 		after(r.doc)
 	}
 	after(nil)
-	if ok = ok || l.anew || len(l.added) > 0; !ok {
+	if ok = ok || anew || len(added) > 0; !ok {
 		return text{}, false, nil
 	}
-	t.marked, t.plain, err = l.list.WithItems(itemsField, all)
+	t.marked, t.plain, err = list.WithItems(itemsField, all)
 	return t, true, err
 }
 
@@ -101,12 +93,12 @@ func (m *merger) lists() error {
 			if err != nil {
 				return err
 			}
-			l := items{list: shell, anew: shell != d, had: had, changed: m.texts}
-			l.added, m.added[f.Name] = m.toList(d, had, f, m.added[f.Name])
-			if len(had)+len(l.added) == 0 {
+			var added []newcomer
+			added, m.added[f.Name] = m.toList(d, had, f, m.added[f.Name])
+			if len(had)+len(added) == 0 {
 				continue
 			}
-			t, ok, err := l.listText()
+			t, ok, err := m.listText(shell, shell != d, had, added)
 			if err != nil {
 				return err
 			}
