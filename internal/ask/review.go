@@ -66,25 +66,25 @@ func (r *Reviewer) each(ctx context.Context, p *run.Plan) error {
 		}
 	}
 	for _, item := range run.Deletions(p.Others) {
-		wanted, err := r.reviewObject(ctx, item)
-		if err != nil {
+		if err := r.reviewObject(ctx, item); err != nil {
 			return err
 		}
-		if item.Skipped = !wanted; !wanted {
+		if item.Skipped {
 			item.Surplus = &run.Surplus{Keep: true, Reason: "skipped: you left it as it is"}
 		}
 	}
 	return nil
 }
 
-// reviewObject asks about an object as a whole.
-func (r *Reviewer) reviewObject(ctx context.Context, item *run.Item) (wanted bool, err error) {
+// reviewObject asks about an object as a whole, and skips it if it is not wanted.
+func (r *Reviewer) reviewObject(ctx context.Context, item *run.Item) error {
 	r.print("")
 	m := menu{escape.Line(item.Target.String()) + ": " + acts[item.Action()], [][2]string{
 		{"y", "yes"}, {"n", "no: leave it as it is"}, {"q", "quit: write nothing at all"},
 	}}
 	answer, err := m.ask(ctx, r.Terminal, r.Out)
-	return answer == "y", err
+	item.Skipped = answer != "y"
+	return err
 }
 
 // menu is a question that one of a few keys answers; each has its meaning beside it.
@@ -117,9 +117,7 @@ func (m menu) ask(ctx context.Context, t Terminal, out io.Writer) (string, error
 // item asks about an object: about each change, if it exists and is changed.
 func (r *Reviewer) item(ctx context.Context, p *run.Plan, item *run.Item) error {
 	if item.Action() != apply.Change {
-		wanted, err := r.reviewObject(ctx, item)
-		item.Skipped = !wanted
-		return err
+		return r.reviewObject(ctx, item)
 	}
 	changes := r.changes(item)
 	unwanted, err := r.choices(ctx, item, changes)
@@ -160,9 +158,7 @@ func (r *Reviewer) changes(item *run.Item) []plandoc.ChangeOf {
 // choices asks about each change, and returns the paths of the rejected ones.
 func (r *Reviewer) choices(ctx context.Context, item *run.Item, changes []plandoc.ChangeOf) (unwanted []merge.Path, err error) {
 	if len(changes) == 0 { // only the last-applied annotation changes
-		wanted, err := r.reviewObject(ctx, item)
-		item.Skipped = !wanted
-		return nil, err
+		return nil, r.reviewObject(ctx, item)
 	}
 	paths, texts := make([]merge.Path, len(changes)), make([]string, len(changes))
 	for i, c := range changes {
