@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
 	filemerge "github.com/kubectl-merge/kubectl-merge/internal/files"
 	"github.com/kubectl-merge/kubectl-merge/internal/term"
@@ -156,18 +155,10 @@ func (v filesVerb) job(ctx context.Context) (filemerge.Job, error) {
 		t, _ := schema.Builtin(group, version, kind)
 		return t, nil
 	})
-	return filemerge.Job{Policy: policy, Rules: rules, Infer: v.infer, Schema: known(ctx, types)}, nil
-}
-
-// known returns the type of a kind for files; nil if it cannot be found.
-func known(ctx context.Context, ask apply.Schemas) func(group, version, kind string) *merge.Type {
-	return func(group, version, kind string) *merge.Type {
-		t, err := ask(ctx, group, version, kind)
-		if err != nil {
-			return nil
-		}
+	return filemerge.Job{Policy: policy, Rules: rules, Infer: v.infer, Schema: func(group, version, kind string) *merge.Type {
+		t, _ := types(ctx, group, version, kind) // with an error it is not known
 		return t
-	}
+	}}, nil
 }
 
 func (v filesVerb) read(ctx context.Context, job *filemerge.Job, source, dest string) error {
