@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
@@ -71,22 +70,19 @@ func (c *call) show(ctx context.Context, s *session, undo bool) error {
 		}
 	})
 	errs = append(errs, d.close(ctx))
-	printTarget(c.Out, s, outcome.Summarize(outcome.Ended{Plan: s.Plan, DryRun: true, Target: c.target(s)}))
-	return errors.Join(errs...)
-}
-
-func printTarget(w io.Writer, s *session, sum outcome.Summary) {
+	sum := outcome.Summarize(outcome.Ended{Plan: s.Plan, DryRun: true, Target: c.target(s)})
 	at := sum.Target.String()
 	if sum.Target.Server != "" && sum.Target.Context != "" {
 		at += ", server " + escape.Line(sum.Target.Server)
 	}
-	fmt.Fprintln(w)
+	fmt.Fprintln(c.Out)
 	if p := prunerOf(s.Plan); p != nil {
 		if why := p.Surprising(s.Plan); why != "" {
-			fmt.Fprintln(w, "warning: "+why)
+			fmt.Fprintln(c.Out, "warning: "+why)
 		}
 	}
-	fmt.Fprintf(w, "%s\n%s, if written: %s\n", at, sum.Size(), sum.Count())
+	fmt.Fprintf(c.Out, "%s\n%s, if written: %s\n", at, sum.Size(), sum.Count())
+	return errors.Join(errs...)
 }
 
 // ask settles the conflicts of the items on the terminal. Without a terminal they stay conflicts,
