@@ -59,7 +59,7 @@ func (c *call) merge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.waitAfter(s, notes)
+	c.waitAfter(s)
 	c.holdNamed(s, notes.set())
 	if err := rec.open(ctx, s); err != nil {
 		return err

@@ -74,7 +74,7 @@ func (c *call) wait(ctx context.Context) error {
 		objects[i].Rule = waitRule(rules, objects[i].Target)
 	}
 	c.line = c.progress(ctx)
-	return waitReport{call: c, notes: c.reporter(), stdout: true}.wait(ctx, &wait.Waiter{API: at.Cluster, Type: at.Type}, objects)
+	return waitReport{call: c, stdout: true}.wait(ctx, &wait.Waiter{API: at.Cluster, Type: at.Type}, objects)
 }
 
 // checkObjects returns an error unless files, arguments or a set name the objects.
@@ -130,7 +130,7 @@ const (
 // waitAfter makes a run wait when everything is written.
 //
 // Unlike kubectl: whose --wait waits until deleted objects are gone.
-func (c *call) waitAfter(s *session, notes *reporter) {
+func (c *call) waitAfter(s *session) {
 	if c.waits == waitNone {
 		return
 	}
@@ -146,7 +146,7 @@ func (c *call) waitAfter(s *session, notes *reporter) {
 				objects = append(objects, wait.Object{Target: item.Target, UID: item.UID, Rule: waitRule(rules, item.Target)})
 			}
 		}
-		r := waitReport{call: c, notes: notes, stdout: c.output == ""}
+		r := waitReport{call: c, stdout: c.output == ""}
 		return r.wait(ctx, &wait.Waiter{API: s.api, Type: s.Planner.Schemas}, objects)
 	}
 }
@@ -157,7 +157,6 @@ const waitPhase run.Phase = "ready"
 // waitReport prints the states of the objects that are waited for.
 type waitReport struct {
 	*call
-	notes  *reporter
 	stdout bool // objects that are ready get a line there, beside those of outcomes
 }
 
@@ -196,12 +195,12 @@ func (r waitReport) changed(o wait.Object, v ready.Verdict) {
 	switch {
 	case v.State == ready.Ready && r.stdout:
 		fmt.Fprintf(r.line.Beside(r.Out), "%s ready%s\n", escape.Line(o.Target.String()), remark(v))
-	case v.State == ready.Ready && !r.notes.json && !r.notes.quiet:
+	case v.State == ready.Ready && !r.json && !r.quiet:
 		r.print(fmt.Sprintf("note: %s: ready%s", o.Target, remark(v)))
-	case v.State != ready.Failed && !r.notes.json && !r.notes.quiet:
+	case v.State != ready.Failed && !r.json && !r.quiet:
 		r.print(fmt.Sprintf("note: %s: %s: %s", o.Target, v.State, escape.Line(v.Problem.String())))
 	}
-	if r.notes.json && !r.notes.quiet && v.State != ready.Failed {
+	if r.json && !r.quiet && v.State != ready.Failed {
 		r.event(newWaitEvent(o, v))
 	}
 }
@@ -215,15 +214,15 @@ func remark(v ready.Verdict) string {
 
 func (r waitReport) noted(text string) {
 	switch {
-	case r.notes.quiet:
-	case r.notes.json:
+	case r.quiet:
+	case r.json:
 		r.event(waitEvent{Kind: "problem", Text: escape.Line(text)})
 	default:
 		r.print("note: " + escape.Line(text))
 	}
 }
 
-func (r waitReport) print(line string) { fmt.Fprintln(r.line.Beside(r.notes.w), line) }
+func (r waitReport) print(line string) { fmt.Fprintln(r.line.Beside(r.ErrOut), line) }
 
 func (r waitReport) event(e waitEvent) {
 	e.Text = escape.Line(e.Text)
@@ -239,7 +238,7 @@ func (r waitReport) end(err error) error {
 	errs := slices.DeleteFunc(leaves(err), func(one error) bool {
 		e, is := errors.AsType[*wait.NotReady](one)
 		switch late = late || is; {
-		case is && r.notes.json:
+		case is && r.json:
 			out := newWaitEvent(e.Object, e.Verdict)
 			out.Events, out.Logs = e.Events, e.Logs
 			if e.Because != "" {
@@ -249,7 +248,7 @@ func (r waitReport) end(err error) error {
 		case is:
 			r.details(e)
 		}
-		return is && r.notes.json
+		return is && r.json
 	})
 	if err = errors.Join(errs...); late {
 		err = &exit{Code: notReady, Err: err}

@@ -68,8 +68,8 @@ func TestDeadline(t *testing.T) {
 // report is a waitReport with what it has printed.
 func report(stdout, asJSON, quiet bool) (r waitReport, out, errs *bytes.Buffer) {
 	out, errs = &bytes.Buffer{}, &bytes.Buffer{}
-	e := &env{IOStreams: genericiooptions.IOStreams{Out: out, ErrOut: errs}}
-	return waitReport{call: &call{env: e}, notes: &reporter{w: errs, json: asJSON, quiet: quiet}, stdout: stdout}, out, errs
+	e := &env{IOStreams: genericiooptions.IOStreams{Out: out, ErrOut: errs}, json: asJSON}
+	return waitReport{call: &call{env: e, options: options{quiet: quiet}}, stdout: stdout}, out, errs
 }
 
 var waited = wait.Object{Target: cluster.Target{Resource: cluster.Resource{Group: "apps", Kind: "Deployment"}, Namespace: "shop", Name: "web"}}
