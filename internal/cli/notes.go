@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -23,16 +22,14 @@ const mostNotes = 10
 // reporter prints notes besides the outcome: values that were overwritten, removed, ignored, or
 // left to the user.
 type reporter struct {
-	w       io.Writer
+	*env
 	quiet   bool
-	json    bool
-	fails   func(diff.Note, error) // prints a conflict for programs
-	secrets bool                   // show the values of Secrets
-	preview bool                   // nothing is written
-	grouped bool                   // notes on one object are printed below its name
-	files   map[string]bool        // whose ignored fields have been reported
-	printed map[string]bool        // remedies that have been printed
-	still   int                    // objects with undecided values
+	secrets bool            // show the values of Secrets
+	preview bool            // nothing is written
+	grouped bool            // notes on one object are printed below its name
+	files   map[string]bool // whose ignored fields have been reported
+	printed map[string]bool // remedies that have been printed
+	still   int             // objects with undecided values
 }
 
 // reporter returns the reporter of a run's notes.
@@ -51,7 +48,7 @@ func (c *call) note(object, text string) {
 
 // plainReporter returns a reporter of notes that belong to no run.
 func (e *env) plainReporter() *reporter {
-	return &reporter{w: e.ErrOut, json: e.json, fails: e.failure, files: map[string]bool{}, printed: map[string]bool{}}
+	return &reporter{env: e, files: map[string]bool{}, printed: map[string]bool{}}
 }
 
 // noteProblem is the kind of a note about a problem besides the merge: an unreadable annotation, a
@@ -111,7 +108,7 @@ func (t *reporter) print(word string, notes []diff.Note) {
 			lines := slices.Concat([]string{n.Text()}, n.Hunks(), t.ways(n))
 			text += "\n  " + strings.Join(lines, "\n    ")
 		}
-		fmt.Fprintln(t.w, text)
+		fmt.Fprintln(t.ErrOut, text)
 		return
 	}
 	for _, n := range notes {
@@ -209,7 +206,7 @@ func (t *reporter) repeats(n diff.Note) bool {
 	}
 	t.still++
 	if t.still == mostStill+1 {
-		fmt.Fprintln(t.w, "note: more objects have values that are still undecided: kubectl merge diff lists all")
+		fmt.Fprintln(t.ErrOut, "note: more objects have values that are still undecided: kubectl merge diff lists all")
 	}
 	return t.still > mostStill
 }
@@ -226,14 +223,14 @@ func (t *reporter) note(word string, n diff.Note) {
 		return
 	}
 	if !t.json {
-		fmt.Fprintf(t.w, "%s: %s\n", word, n.With(t.ways(n)))
+		fmt.Fprintf(t.ErrOut, "%s: %s\n", word, n.With(t.ways(n)))
 		return
 	}
-	if n.Kind == diff.NoteConflict && t.fails != nil {
-		t.fails(n, mark("conflict", errors.New(word)))
+	if n.Kind == diff.NoteConflict {
+		t.failure(n, mark("conflict", errors.New(word)))
 		return
 	}
-	_ = escape.WriteJSON(t.w, n, "") // only stdout matters
+	_ = escape.WriteJSON(t.ErrOut, n, "") // only stdout matters
 }
 
 // conflicts reports what is left to the user, and counts the objects concerned: those with

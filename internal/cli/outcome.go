@@ -20,7 +20,7 @@ import (
 var _ = registerPrinter(printerRow{
 	name: "outcome", help: "what became of each object, as JSON: outcome, impact, changes, notes, error, requests, seconds", values: true, conflicts: true, merges: true, impact: true, needs: run.Changes,
 	open: func(v view) (printer, error) {
-		notes := &reporter{json: true, secrets: v.secrets, preview: v.mode != dryNone, files: map[string]bool{}}
+		notes := &reporter{env: v.env, secrets: v.secrets, preview: v.mode != dryNone, files: map[string]bool{}}
 		return &outcomePrinter{view: v, report: outcome.Report{ShowSecrets: v.secrets}, notes: notes}, nil
 	},
 })
@@ -72,10 +72,10 @@ func (t *reporter) summary(s outcome.Summary) {
 		return
 	}
 	if !t.json {
-		fmt.Fprintln(t.w, s)
+		fmt.Fprintln(t.ErrOut, s)
 		return
 	}
-	_ = escape.WriteJSON(t.w, s, "") // only stdout matters
+	_ = escape.WriteJSON(t.ErrOut, s, "") // only stdout matters
 }
 
 // finish shows the effects, or passes the items to send, which is Send or Preview; each is reported.
