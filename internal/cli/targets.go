@@ -61,7 +61,15 @@ func (k *targetVerb) find(ctx context.Context, args []string) ([]target.Target, 
 	case k.hasInput() && len(args) > 0:
 		return nil, errors.New("when files are given, no object may be named as well: give one of -f and TYPE/NAME")
 	case k.hasInput():
-		return k.filed(ctx)
+		if err := k.validateInput(); err != nil {
+			return nil, err
+		}
+		local, bad, err := k.readLocal(ctx)
+		if err != nil {
+			return nil, err
+		}
+		targets, err := k.Filed(ctx, local)
+		return targets, errors.Join(bad, err)
 	case len(args) == 0:
 		return nil, errors.New("you must provide one or more resources by argument or filename: TYPE/NAME, or -f FILE")
 	}
@@ -108,19 +116,6 @@ func (k *targetVerb) read(ctx context.Context, args []string) (objects []target.
 		return nil, nil, err
 	}
 	return objects, k.Read(ctx, objects), nil
-}
-
-// filed returns the objects that files name.
-func (k *targetVerb) filed(ctx context.Context) ([]target.Target, error) {
-	if err := k.validateInput(); err != nil {
-		return nil, err
-	}
-	local, bad, err := k.readLocal(ctx)
-	if err != nil {
-		return nil, err
-	}
-	targets, err := k.Filed(ctx, local)
-	return targets, errors.Join(bad, err)
 }
 
 // meanings prints the consequences of a change for the next merge, a line for each field; planned
