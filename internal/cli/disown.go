@@ -103,7 +103,7 @@ func (v *disownVerb) disown(ctx context.Context, targets []target.Target) error 
 	}
 	if v.mode == dryNone {
 		for _, f := range files {
-			if err := f.Rehearse(); err != nil {
+			if err := filemerge.Rehearse([]*filemerge.Edited{f.Edited}); err != nil {
 				return err
 			}
 		}

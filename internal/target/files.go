@@ -66,9 +66,6 @@ func (f *FileEdit) Writable() error {
 	return nil
 }
 
-// Rehearse returns the error that the file could not be written for, and leaves it as it is.
-func (f *FileEdit) Rehearse() error { return filemerge.Rehearse([]*filemerge.Edited{f.Edited}) }
-
 // Write replaces the old text by the new one. It is an error, with the remedy, if the file was
 // changed since, or it cannot be written.
 func (f *FileEdit) Write() error {
