@@ -1,5 +1,6 @@
 // Package parallel runs one step for many items, a limited number at a time, and reports
-// completion in input order; what has begun may outlast an interrupt. It does not know what the step does.
+// completion in input order; what has begun may outlast an interrupt, or is abandoned. It does not know
+// what the step does.
 package parallel
 
 import (
@@ -90,4 +91,23 @@ func Outlasting(ctx context.Context) context.Context {
 	long, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	context.AfterFunc(ctx, func() { time.AfterFunc(grace, cancel) })
 	return long
+}
+
+// Await calls do, which may never return, and abandons it when ctx ends: the error is that of ctx then.
+func Await[T any](ctx context.Context, do func() (T, error)) (T, error) {
+	type answer struct {
+		result T
+		err    error
+	}
+	done := make(chan answer, 1)
+	go func() {
+		result, err := do()
+		done <- answer{result, err}
+	}()
+	select {
+	case a := <-done:
+		return a.result, a.err
+	case <-ctx.Done():
+		return *new(T), ctx.Err()
+	}
 }

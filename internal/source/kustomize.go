@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 	"github.com/kubectl-merge/kubectl-merge/internal/redact"
 	"github.com/kubectl-merge/kubectl-merge/internal/suggest"
 )
@@ -32,7 +33,7 @@ const fetches = 5
 func (in Inputs) build(ctx context.Context) ([]byte, error) {
 	limit, ctx, cancel := in.limited(ctx, fetches)
 	defer cancel()
-	data, err := awaited(ctx, func() ([]byte, error) { return Build(in.Kustomize, nil) })
+	data, err := parallel.Await(ctx, func() ([]byte, error) { return Build(in.Kustomize, nil) })
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		err = fmt.Errorf("is not built after %s: look at what it fetches (kustomize build), or give it longer with --request-timeout", limit)
@@ -224,32 +225,13 @@ func (b boundedFiles) ReadFile(name string) ([]byte, error) {
 	return data, nil
 }
 
-// awaited calls do, which may never return, and abandons it when ctx ends.
-func awaited(ctx context.Context, do func() ([]byte, error)) ([]byte, error) {
-	type result struct {
-		data []byte
-		err  error
-	}
-	done := make(chan result, 1)
-	go func() {
-		data, err := do()
-		done <- result{data, err}
-	}()
-	select {
-	case r := <-done:
-		return r.data, r.err
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
 // ReadNamed is ReadFile for a name that may be a pipe: one without a writer is waited for until ctx
 // ends. Errors are ReadFile's.
 func ReadNamed(ctx context.Context, name string) ([]byte, error) {
 	if Special(name) == "" {
 		return ReadFile(name)
 	}
-	data, err := awaited(ctx, func() ([]byte, error) { return ReadFile(name) })
+	data, err := parallel.Await(ctx, func() ([]byte, error) { return ReadFile(name) })
 	if err != nil && ctx.Err() != nil {
 		return nil, fmt.Errorf("%s: reading it was interrupted", name)
 	}

@@ -14,6 +14,8 @@ import (
 	"unicode/utf8"
 
 	xterm "golang.org/x/term"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 )
 
 // Terminal asks the user questions.
@@ -120,26 +122,16 @@ func (o oneByOne) Read(p []byte) (int, error) { return o.Reader.Read(p[:min(len(
 
 // await reads in a separate goroutine, since a read cannot be interrupted otherwise.
 func (t *Terminal) await(ctx context.Context, read func() (string, error)) (string, error) {
-	type answer struct {
-		line string
-		err  error
-	}
-	answers := make(chan answer, 1)
-	go func() {
-		line, err := read()
-		answers <- answer{line, err}
-	}()
-	select {
-	case <-ctx.Done():
+	line, err := parallel.Await(ctx, read)
+	switch {
+	case err != nil && ctx.Err() != nil:
 		fmt.Fprintln(t.Out)
 		return "", context.Cause(ctx)
-	case a := <-answers:
-		if errors.Is(a.err, io.EOF) {
-			fmt.Fprintln(t.Out)
-			return "", ErrNoAnswer
-		}
-		return a.line, a.err
+	case errors.Is(err, io.EOF):
+		fmt.Fprintln(t.Out)
+		return "", ErrNoAnswer
 	}
+	return line, err
 }
 
 // line reads byte by byte: text typed ahead may be meant for a hidden prompt.
