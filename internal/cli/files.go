@@ -19,9 +19,6 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
-// filesVerb merges files into files.
-type filesVerb struct{ *call }
-
 var _ = registerVerb(verb{
 	use: "files SOURCE DEST", short: "Merge YAML files or folders, two-way or three-way",
 	long: `Merge YAML files or folders into others, with the comments and the layout of DEST kept.
@@ -49,7 +46,7 @@ what is not Kubernetes YAML is merged by lines, as git does.`,
   # as a merge driver, in git's config:
   # driver = kubectl merge files --driver=%P %O %A %B`,
 	takes: twoSides, args: anyFile,
-	run: func(c *call, ctx context.Context) error { return filesVerb{c}.run(ctx, c.args[0], c.args[1]) },
+	run: func(c *call, ctx context.Context) error { return c.mergeFiles(ctx, c.args[0], c.args[1]) },
 })
 
 // gitsOwn reports whether a file is one of those that git gives to a merge driver.
@@ -88,17 +85,18 @@ func twoSides(c *call) error {
 	return c.usage("expected SOURCE and DEST, got " + got)
 }
 
-func (v filesVerb) run(ctx context.Context, source, dest string) error {
+// mergeFiles merges files into files.
+func (v *call) mergeFiles(ctx context.Context, source, dest string) error {
 	notes := v.reporter()
-	if err := v.check(source, dest); err != nil {
+	if err := v.checkSides(source, dest); err != nil {
 		return err
 	}
-	job, err := v.job(ctx)
+	job, err := v.filesJob(ctx)
 	if err != nil {
 		return err
 	}
 	driver := v.write && v.original != "" && job.Policy.Name == "diff3" && filemerge.IsFile(dest) // git has no folders to merge
-	err = v.read(ctx, &job, source, dest)
+	err = v.readSides(ctx, &job, source, dest)
 	switch {
 	case driver && err == nil && !filemerge.Kubernetes(job.Original, job.Updated, job.Dest):
 		err = errors.New("is not all Kubernetes YAML")
@@ -114,8 +112,8 @@ func (v filesVerb) run(ctx context.Context, source, dest string) error {
 	return err
 }
 
-// check reports invalid combinations before anything is read.
-func (v filesVerb) check(source, dest string) error {
+// checkSides reports invalid combinations before anything is read.
+func (v *call) checkSides(source, dest string) error {
 	stdin := 0
 	for _, name := range []string{source, dest, v.original} {
 		if name == "-" {
@@ -133,8 +131,8 @@ func (v filesVerb) check(source, dest string) error {
 	return nil
 }
 
-// job returns the merge that the flags ask for, without the sides.
-func (v filesVerb) job(ctx context.Context) (filemerge.Job, error) {
+// filesJob returns the merge that the flags ask for, without the sides.
+func (v *call) filesJob(ctx context.Context) (filemerge.Job, error) {
 	policy := filemerge.TwoWay
 	if v.original != "" || v.given("policy") {
 		var err error
@@ -161,7 +159,7 @@ func (v filesVerb) job(ctx context.Context) (filemerge.Job, error) {
 	}}, nil
 }
 
-func (v filesVerb) read(ctx context.Context, job *filemerge.Job, source, dest string) error {
+func (v *call) readSides(ctx context.Context, job *filemerge.Job, source, dest string) error {
 	var errs [3]error
 	in := term.Stdin(ctx, v.In)
 	keeps := filemerge.Templates
@@ -210,7 +208,7 @@ func checkName(err error, which string) error {
 }
 
 // deliver writes or prints the results, and reports the settled conflicts.
-func (v filesVerb) deliver(notes *reporter, job filemerge.Job, out *filemerge.Outcome, driver bool) error {
+func (v *call) deliver(notes *reporter, job filemerge.Job, out *filemerge.Outcome, driver bool) error {
 	if err := v.deliverFiles(job.Dest, out.Files, job.Rules, driver); err != nil {
 		return err
 	}
@@ -296,7 +294,7 @@ func sayWritten(w io.Writer, dest *filemerge.Set, changed []filemerge.Changed) e
 
 // asText is the fallback of a merge driver: if a driver fails, git keeps the current side
 // unchanged, so files that cannot be merged as YAML are merged by lines.
-func (v filesVerb) asText(ctx context.Context, notes *reporter, p filemerge.Paths, why error) error {
+func (v *call) asText(ctx context.Context, notes *reporter, p filemerge.Paths, why error) error {
 	name := cmp.Or(v.path, p.Dest)
 	if errors.Is(why, fs.ErrNotExist) {
 		return why
