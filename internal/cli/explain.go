@@ -11,7 +11,6 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/complete"
-	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/term"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
@@ -35,7 +34,7 @@ type explainPrinter struct {
 // write explains an object, or the fields at and below paths.
 func (f *explainPrinter) write(r diff.Report, paths ...merge.Path) error {
 	if f.call.output == string(diff.ExplainBlame) {
-		return f.out.Blame(r, diff.BlameOptions{Owners: ownership.Of(r.Live), Paths: paths, Changed: f.call.changed, File: f.call.hasInput()})
+		return f.out.Blame(r, diff.BlameOptions{Paths: paths, Changed: f.call.changed, File: f.call.hasInput()})
 	}
 	e := diff.Explain(r, paths...)
 	if f.call.changed {

@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
 	"github.com/kubectl-merge/kubectl-merge/internal/impact"
+	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/term"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
@@ -181,6 +182,7 @@ func reportOf(p apply.Planned, secrets bool) diff.Report {
 		Live:        p.LiveSide(),
 		Plan:        p.Plan,
 		Type:        p.Type,
+		Owners:      ownership.Of(p.Live),
 		Ignored:     p.Ignored,
 		Uncompared:  p.Uncompared,
 		Defaulted:   p.Defaulted,

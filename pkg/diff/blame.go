@@ -15,7 +15,6 @@ import (
 
 // BlameOptions of ExplanationWriter.Blame.
 type BlameOptions struct {
-	Owners  merge.Owners // of live's values; nil: none is known
 	Paths   []merge.Path // print these fields, and all below them; none: the whole object
 	Changed bool         // print only what the merge would change, and what the sides disagree about
 	File    bool         // local is a file's; false: it is what was applied last

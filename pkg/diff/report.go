@@ -23,7 +23,8 @@ type Report struct {
 	Local     any    // the file's object; shows which values are a Secret's
 	Live      any    // nil where there is none
 	Plan      merge.Plan
-	Type      *merge.Type // the object's; nil: what the server fills in is unknown
+	Type      *merge.Type  // the object's; nil: what the server fills in is unknown
+	Owners    merge.Owners // of live's values; nil: none is known
 
 	Ignored    []merge.Path // server-owned fields in local
 	Uncompared []merge.Path // fields of an original in another apiVersion
@@ -50,13 +51,27 @@ type Report struct {
 }
 
 // stored returns the sides with what the server fills into those that are written for it, and
-// without what equals its absence. What only live states is then not a difference.
+// without what equals its absence, and what the server has allocated to live. What only live states is
+// then not a difference.
 func (r Report) stored(p merge.Path, s sides) sides {
 	s.original, s.local = r.filled(p, s.original), r.filled(p, s.local)
 	for _, o := range []*merge.Opt{&s.original, &s.local, &s.live} {
 		o.Value = merge.Normal(r.Type.At(p), o.Value)
 	}
+	s.live.Value = r.withoutAllocated(p, s.live.Value)
 	return r.mask(p, s)
+}
+
+// withoutAllocated returns live's value without the fields that the server has allocated, as a port's nodePort:
+// nobody owns them.
+func (r Report) withoutAllocated(p merge.Path, v any) any {
+	t := r.Type.At(p)
+	for name := range merge.At[map[string]any](v) {
+		if r.Owners != nil && t.Field(name).Allocated && len(r.Owners.At(p.Child(merge.Named(name)))) == 0 {
+			v = merge.Without(v.(map[string]any), name)
+		}
+	}
+	return v
 }
 
 // filled returns what the server makes of a value at that place of the result.

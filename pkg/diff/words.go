@@ -229,12 +229,12 @@ func (n Note) removedLong(v shown) string {
 	if v.local.Set {
 		why = "local has null"
 	}
-	removed := by(n.Owner) + " " + n.verb("removed") + ": " + why
+	removed := " " + n.verb("removed") + ": " + why
 	_, isList := v.live.Value.([]any)
 	if isList || !v.original.Set || unknown(v.original) || alike(v.original, v.live) {
-		return content(v.live, n.most()) + removed
+		return content(v.live, n.most()) + by(n.Owner) + removed
 	}
-	return noun(v.live.Value) + removed + "; changed since it was applied: " + difference(v.original, v.live, n.most())
+	return noun(v.live.Value) + removed + "; changed since it was applied" + by(n.Owner) + ": " + difference(v.original, v.live, n.most())
 }
 
 // localHas says what local has, or why it has nothing.

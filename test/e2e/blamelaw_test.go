@@ -31,7 +31,7 @@ func (r *owners) blamed(objects []*sweptObject) {
 		var out strings.Builder
 		w, err := diff.NewExplanationWriter(&out, diff.ExplainOptions{Format: diff.ExplainBlame})
 		if err == nil {
-			err = w.Blame(diff.Report{Object: o.String(), Live: v, Type: o.kind.typ, ShowSecrets: true}, diff.BlameOptions{Owners: ownership.Of(live)})
+			err = w.Blame(diff.Report{Object: o.String(), Live: v, Type: o.kind.typ, Owners: ownership.Of(live), ShowSecrets: true}, diff.BlameOptions{})
 		}
 		var got []string
 		for i, l := range strings.Split(out.String(), "\n") {
