@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
 // owners knows who owns a value of live. It reads metadata.managedFields (KEP-555) in their
@@ -83,6 +84,14 @@ func At(o merge.Owners, p merge.Path) []merge.Owner {
 		return nil
 	}
 	return o.At(p)
+}
+
+// ByUsers reports whether others than the control plane hold the value at the path, or a part of it, and not
+// only through status, as controllers do.
+func ByUsers(o merge.Owners, p merge.Path) bool {
+	return slices.ContainsFunc(At(o, p), func(o merge.Owner) bool {
+		return o.Subresource != "status" && !schema.ControlPlane(o.Manager)
+	})
 }
 
 // descend reports whether the value at the path is held, and whether only a list around it is, as one value:

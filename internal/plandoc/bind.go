@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
+	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -66,8 +67,9 @@ func (b *Bound) elsewhere(id Identity) string {
 
 // Surplus lists what a run would do with an object beyond the plan, a line each; nil for nothing. A
 // change is in the plan if it leads from the same value to the same one: later changes of others
-// would be overwritten unreviewed. typ is the type of the object; nil: unknown.
-func (b *Bound) Surplus(i Item, typ *merge.Type) []string {
+// would be overwritten unreviewed. So would be lost what users have set since in an object that is to be
+// deleted. typ and owners are those of the live object; nil: unknown.
+func (b *Bound) Surplus(i Item, typ *merge.Type, owners merge.Owners) []string {
 	planned := b.items[i.Versionless()]
 	switch {
 	case i.Action == apply.Keep || i.Action == apply.Held || i.Action == "":
@@ -82,11 +84,7 @@ func (b *Bound) Surplus(i Item, typ *merge.Type) []string {
 	case planned.Action != i.Action:
 		return []string{fmt.Sprintf("would be %s, and the plan has %s", done[i.Action], had[planned.Action])}
 	}
-	out := impactBeyond(*planned, i)
-	if i.Action != apply.Delete {
-		out = append(out, surplus(*planned, i, typ)...)
-	}
-	return out
+	return append(impactBeyond(*planned, i), surplus(*planned, i, typ, owners)...)
 }
 
 // Lost lists what the plan would do with an object in which a run changes nothing, a line each; nil if that
@@ -148,12 +146,14 @@ var had = map[apply.Action]string{
 	apply.Create: "create", apply.Change: "change", apply.Recreate: "recreate", apply.Delete: "delete", apply.Keep: "keep", apply.Held: "it held, because of conflicts",
 }
 
-func surplus(planned, now Item, typ *merge.Type) (out []string) {
+func surplus(planned, now Item, typ *merge.Type, owners merge.Owners) (out []string) {
 	reviewed, order := leavesOf(planned, typ)
 	is, reordered := leavesOf(now, typ)
 	for path, s := range is {
 		p, ok := reviewed[path]
+		at, _ := merge.ParsePath(path)
 		switch {
+		case now.Action == apply.Delete && owners != nil && !ownership.ByUsers(owners, at):
 		case !ok:
 			out = append(out, fmt.Sprintf("%s: %s is not in the plan", path, s))
 		case Same(p.Before, s.Before) && Same(p.After, s.After):

@@ -187,13 +187,13 @@ func TestSurplus(t *testing.T) {
 		{"to another value", live + `}, spec: {a: 1.5, s: [1]}}`, live + `}, spec: {a: 3, s: [1]}}`, "spec.a: 1.5 → 3, and the plan has 1.5 → 2"},
 		{"another object", strings.Replace(live, `uid: "1"`, `uid: "2"`, 1) + `}, spec: {a: 1.5}}`, live + `}, spec: {a: 2}}`, "another UID"},
 	} {
-		got := strings.Join(bound.Surplus(item(tt.live, tt.final), nil), "; ")
+		got := strings.Join(bound.Surplus(item(tt.live, tt.final), nil, nil), "; ")
 		if tt.want == "" && got != "" || !strings.Contains(got, tt.want) {
 			t.Errorf("%s: got %q, want %q", tt.reason, got, tt.want)
 		}
 	}
 	other := Item{Action: apply.Create, Identity: Identity{"v1", "X", "", "y"}}
-	if got := bound.Surplus(other, nil); len(got) != 1 {
+	if got := bound.Surplus(other, nil, nil); len(got) != 1 {
 		t.Errorf("an object that is not in the plan: %v", got)
 	}
 }

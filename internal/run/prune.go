@@ -161,10 +161,10 @@ func (w *writer) delete(ctx context.Context, items []*Item, phase Phase) {
 	w.stop = w.stop || begun < len(items) || slices.ContainsFunc(items[:begun], func(i *Item) bool { return i.Err != nil })
 }
 
-// deleteOne has the Pruner delete an item, which is recorded as it is read just before, and anew if
+// deleteOne has the Pruner delete an item, which is checked and recorded as it is read just before, and anew if
 // others have changed it since: an undo restores what was deleted.
 func (w *writer) deleteOne(ctx context.Context, item *Item, trial bool) error {
-	if w.Journal == nil || trial {
+	if w.Journal == nil && w.Bind == nil || trial {
 		return w.Pruner.Delete(ctx, item, trial)
 	}
 	for try := 0; ; try++ {
@@ -177,9 +177,14 @@ func (w *writer) deleteOne(ctx context.Context, item *Item, trial bool) error {
 		}
 		item.Own()
 		item.Planned.Live = obj
-		end, err := w.Journal.Begin(item, item.Planned)
-		if err != nil {
-			return fmt.Errorf("%s: was not pruned: %w", item.Target, err)
+		if err := w.bound(item, item.Planned); err != nil {
+			return err
+		}
+		end := func(map[string]any, error) {}
+		if w.Journal != nil {
+			if end, err = w.Journal.Begin(item, item.Planned); err != nil {
+				return fmt.Errorf("%s: was not pruned: %w", item.Target, err)
+			}
 		}
 		err = w.Pruner.Delete(ctx, item, false)
 		if err == nil && item.Action() == apply.Keep {

@@ -148,9 +148,7 @@ func parts(c merge.Change, typ *merge.Type) (out []merge.Change) {
 // it, such as the node of a pod; or the write itself filled it in, and the record has no answer.
 func (d *deletions) unowned(e *plandoc.Item, c merge.Change, typ *merge.Type, owners merge.Owners) bool {
 	by := ownership.At(owners, c.Path)
-	controllers := len(by) > 0 && !slices.ContainsFunc(by, func(o merge.Owner) bool {
-		return o.Subresource != "status" && !schema.ControlPlane(o.Manager)
-	})
+	controllers := len(by) > 0 && !ownership.ByUsers(owners, c.Path)
 	field, _ := schema.FieldAt(typ, c.Path)
 	added := c.Op == merge.OpSet && !c.Old.Set
 	filled := added && e.Outcome == plandoc.Begun && (len(by) == 0 || by[0].Manager == d.Planner.Manager)
