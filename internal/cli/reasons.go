@@ -204,15 +204,24 @@ func toExplain(c *call, field string) [][]string {
 // toWait waits for the objects again.
 func toWait(c *call, _ string) [][]string { return c.reading("wait") }
 
-// toRepeat runs the same command.
+// toRepeat runs the same command; nil for one that asks before it writes.
 func toRepeat(c *call, _ string) [][]string {
+	if c.given("interactive") {
+		return nil
+	}
+	var more []string
+	if f := c.cmd.Flags().Lookup("dry-run"); f != nil && f.Changed {
+		more = []string{"--dry-run=" + f.Value.String()}
+	}
 	all := func(string) bool { return true }
-	return [][]string{append(c.vector(c.cmd.CommandPath(), all), c.cmd.Flags().Args()...)}
+	return [][]string{append(c.vector(c.cmd.CommandPath(), all, more...), c.cmd.Flags().Args()...)}
 }
 
 // toPlace runs the same command, with the objects in their own namespaces.
 func toPlace(c *call, field string) [][]string {
-	return [][]string{slices.DeleteFunc(toRepeat(c, field)[0], func(word string) bool { return strings.HasPrefix(word, "--namespace=") })}
+	return each(toRepeat(c, field), func(v []string) []string {
+		return slices.DeleteFunc(v, func(word string) bool { return strings.HasPrefix(word, "--namespace=") })
+	})
 }
 
 // toList lists the namespaces that there are.

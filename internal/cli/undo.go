@@ -142,11 +142,12 @@ func (u *undoing) run(ctx context.Context) error {
 	}
 	t := &results{call: u.call, out: out, notes: notes}
 	u.finish(ctx, s.Plan, s.Send, func(item *run.Item) { u.item(t, item) })
-	t.errs = append(t.errs, t.out.close(ctx))
+	ended := outcome.Ended{Plan: s.Plan, DryRun: u.mode != dryNone, Took: time.Since(start), Target: u.aim(s.api, targetsOf(slices.Concat(s.Items, s.Others)))}
+	t.errs = append(t.errs, t.out.ended(ended), t.out.close(ctx))
 	conflicts := u.conflicts(notes, s.Items)
 	left += len(u.omitted) + conflicts + u.skipped(notes, s.Plan) + u.left(notes, plan.Left()[len(known):])
 	if !u.rollback {
-		sum := outcome.Summarize(outcome.Ended{Plan: s.Plan, DryRun: u.mode != dryNone, Took: time.Since(start), Target: u.aim(s.api, targetsOf(slices.Concat(s.Items, s.Others)))})
+		sum := outcome.Summarize(ended)
 		sum.Objects = sum.Total() // the record is the input, including the deleted objects
 		notes.summary(sum)
 	}
@@ -171,11 +172,12 @@ func (u *undoing) open(ctx context.Context, mode dryRun) (*session, *undo.Undo, 
 	if err != nil {
 		return nil, nil, err
 	}
+	shown, _ := printerNamed(u.output)
 	docs := &apply.Documents{Fetch: api.OpenAPI, Definition: api.Definition}
 	rules := &apply.UserRules{Rules: u.doc.Rules, Values: u.secretValues()}
 	plan := &undo.Undo{
 		Record: u.doc, Except: u.omits, API: api, Live: &live.Server{API: api},
-		Planner: &apply.Planner{Policy: policy, Manager: u.manager, Schemas: docs.Type, Rules: rules},
+		Planner: &apply.Planner{Policy: policy, Manager: u.manager, Schemas: docs.Type, Rules: rules, Trace: shown.traces},
 		Note:    u.noteOnce,
 		Contents: func(ctx context.Context, all []applyset.Decision) applyset.Contents {
 			return (&prune.Set{API: api, Limit: u.concurrency}).Contents(ctx, all)

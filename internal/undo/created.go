@@ -68,9 +68,7 @@ func (d *deletions) keep(ctx context.Context, item *run.Item, obj map[string]any
 		return "was deleted, and another one of that name was made since", nil
 	case e.Written.UID == "" && !d.marked(e, obj):
 		return "may have been made by others: whether the run created it is not in the record", nil
-	case d.overrides():
-		return "", nil
-	case slices.Contains(applyset.HoldsData, item.Target.GroupKind()):
+	case !d.overrides() && slices.Contains(applyset.HoldsData, item.Target.GroupKind()):
 		return "was created by the run, and may hold data by now: delete it with kubectl, or undo with --policy=apply", nil
 	case e.Written.ResourceVersion != "" && e.Written.ResourceVersion == o.ResourceVersion():
 		return "", nil
@@ -79,8 +77,11 @@ func (d *deletions) keep(ctx context.Context, item *run.Item, obj map[string]any
 	if err != nil {
 		return "", err
 	}
-	if changed := d.changed(e, obj, typ, item.Target.Status); len(changed) > 0 {
-		return "was created by the run, and changed by others since: " + suggest.Few(changed, 5) + ": --policy=apply deletes it all the same", nil
+	changed := d.changed(e, obj, typ, item.Target.Status)
+	if few := suggest.Few(changed, 5); len(changed) > 0 && !d.overrides() {
+		return "was created by the run, and changed by others since: " + few + ": --policy=apply deletes it all the same", nil
+	} else if len(changed) > 0 {
+		d.Note(item.Target, "is deleted with what others have changed since: "+few)
 	}
 	return "", nil
 }

@@ -53,7 +53,7 @@ func (r reverting) plan(out apply.Planned) apply.Planned {
 	}
 	policy := r.Planner.Policy
 	policy.Rules = out.Answered(r.live, r.typ)
-	out.Plan = merge.Three(t, r.typ, policy, false)
+	out.Plan = merge.Three(t, r.typ, policy, r.Planner.Trace)
 	out.Type = r.typ
 	out.Final = r.lastApplied(merge.At[map[string]any](out.Result), out.Changes)
 	_, expressible := patch.Expressible(r.live, out.Final)
@@ -108,7 +108,7 @@ func (r reverting) sides(t merge.Triple, p merge.Path, c plandoc.ChangeOf) (orig
 	switch {
 	case plandoc.Same(before, now):
 		return t.Original, t.Local // it is restored already
-	case !unchanged:
+	case !unchanged && !r.overrides():
 		return leave("was changed by others since", false)
 	}
 	if _, declared := schema.FieldAt(r.typ, p); !declared && before.Set {
