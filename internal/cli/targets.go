@@ -174,7 +174,7 @@ func (f *targetVerb) summary(targets []target.Target, counts map[write.Outcome]i
 }
 
 func (f *targetVerb) showConfiguration(a annotate.Annotated) error {
-	d := diff.Doc{Name: diff.DocName(a.Final), Live: a.Was.Value, Result: a.Now.Value, Sensitive: a.Sensitive}
+	d := diff.Doc{Name: diff.DocName(a.Final), Live: a.Was.Value, Result: a.Now.Value, Local: []any{a.Live, a.Value}, Sensitive: a.Sensitive}
 	_, err := diff.Unified(f.Out, d, diff.Options{
 		Color: f.colored(), ShowManagedFields: true, ShowSecrets: f.secrets, From: "last-applied", To: "new-last-applied",
 	})
