@@ -34,6 +34,10 @@ func (m *merger) leaf(s *cursor, o, l, v Opt) (Opt, bool) {
 	if !moved && !m.unknownOrigin(s, o) {
 		if !m.withheld(s) {
 			m.doubt(s, o, l, v)
+			if kind == Drift && !m.triple.Applied && m.appliersAlone(s) { // admission has made it of what was applied
+				made := Disagreement{Kind: kind, Path: s.path(), Original: m.recorded(o), Local: l, Live: v, Owner: m.owner(s.path(), m.appliersOwn)}
+				made.Winner, m.plan.Settled = LocalSide, append(m.plan.Settled, made)
+			}
 			m.because(s, because{l, LocalSide, CauseLocal, o, l, v})
 			return l, true
 		}

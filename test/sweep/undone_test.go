@@ -272,7 +272,7 @@ func (r recorded) bound() string {
 	}
 	merged := merge.Three(merge.Triple{Original: r.before, Local: r.after, Live: r.then}, r.typ, merge.Policies[0], false)
 	final, _ := merged.Result.(map[string]any)
-	if len(plan.Surplus(r.item(doc.Spelling, r.then, final), r.typ)) > 0 {
+	if len(plan.Surplus(r.item(doc.Spelling, r.then, final), r.typ, nil)) > 0 {
 		return ""
 	}
 	for _, c := range merge.Diff(r.then, final, r.typ) {
