@@ -195,7 +195,7 @@ func emptied(r Opt, changed bool) (Opt, bool) {
 }
 
 // leftOf returns what is left of v when the value o in it is dropped: entries of maps, sets
-// and keyed lists that o does not have.
+// and keyed lists that o does not have. Nothing is left of an object that would lack a required field.
 func leftOf(t *Type, o, v any) Opt {
 	switch v := v.(type) {
 	case map[string]any:
@@ -214,6 +214,8 @@ func leftOf(t *Type, o, v any) Opt {
 			}
 			if left := leftOf(f.Type, ov, vv); left.Set {
 				out[name] = left.Value
+			} else if f.Required {
+				return Opt{}
 			}
 		}
 		return Opt{Value: out, Set: len(out) > 0}
