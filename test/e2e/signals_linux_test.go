@@ -52,6 +52,26 @@ func TestSignals(t *testing.T) {
 	}
 }
 
+// TestUnread: what a run with --rollback-on-failure has written is rolled back where nobody reads its output.
+func TestUnread(t *testing.T) {
+	t.Parallel()
+	u := server.need(t).user(t, "unread")
+	u.file("v1.yaml", many(20, "1"))
+	cmd := u.command(t.Context(), "kubectl-merge", "-f", "v1.yaml", "--preflight=false", "--rollback-on-failure")
+	read, write, err := os.Pipe()
+	if err = errors.Join(err, read.Close()); err != nil {
+		t.Fatal(err)
+	}
+	var errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = write, &errs
+	if err = errors.Join(cmd.Run(), write.Close()); fmt.Sprint(err) != "exit status 1" {
+		t.Errorf("%v: %s", err, &errs)
+	}
+	if left := u.does("kubectl", "get", "-f", "v1.yaml", "--ignore-not-found", "-o", "name"); left.stdout != "" {
+		t.Errorf("are left: %s\n%s", left.stdout, &errs)
+	}
+}
+
 // waits are command lines that read a pipe, whatever flag names it.
 var waits = []string{"diff -f pipe", "-f v.yaml --live pipe", "-f v.yaml --live v.yaml --rules pipe", "-f v.yaml --live v.yaml --schema pipe",
 	"-f v.yaml --live v.yaml --original pipe", "-f v.yaml --live v.yaml -o go-template-file --template pipe", "-f v.yaml --live v.yaml -o custom-columns-file=pipe",
