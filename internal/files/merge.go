@@ -250,8 +250,8 @@ func (m *merger) three(o, u, d *resource) (weave, error) {
 func (w *weave) merge(triple merge.Triple, alone bool) {
 	policy := w.Policy
 	policy.Literal, policy.ByKey = true, true
-	r := renaming{policy: policy, alone: alone}
-	if w.Original != nil && (alone || policy.Both == merge.LeaveConflict) {
+	r := renaming{policy: policy, alone: alone, both: !alone && policy.Both == merge.LeaveConflict}
+	if w.Original != nil {
 		triple = r.follow(triple, w.t)
 	}
 	if len(w.Rules) > 0 {

@@ -172,7 +172,7 @@ func (w weave) report() {
 	found := diff.Report{
 		Object: d.called(), Live: d.docValue(), Local: plan.Result, Voice: diff.Voice{Merged: d.file.Where(), Policy: w.Policy.Name},
 		Sensitive: w.Rules.Sensitive(d.named.ruled(triple)),
-		Plan:      merge.Plan{Result: plan.Result, Conflicts: plan.Conflicts},
+		Plan:      merge.Plan{Result: plan.Result, Conflicts: plan.Conflicts, Reordered: plan.Reordered},
 	}
 	w.out.Conflicts = append(w.out.Conflicts, diff.Conflicts(found)...)
 	if w.Original == nil {

@@ -14,6 +14,7 @@ import (
 type renaming struct {
 	policy    merge.Policy
 	alone     bool                 // also entries that one side alone has renamed
+	both      bool                 // and conflicts about those that both have renamed can be left
 	conflicts []merge.Disagreement // about keys, those of inner entries first, and about renamed entries, or lists with such, that the other side has deleted
 	changes   [3][]merge.Change    // to the one name
 }
@@ -89,7 +90,7 @@ func (r *renaming) find(p trio) {
 // entries in the place of others: as new ones they would be all that is left of it.
 func (r *renaming) removed(p trio, all [3]members) {
 	was, is := all[ofOriginal], members{list: slices.Concat(all[ofUpdated].list, all[ofDest].list)}
-	if !r.alone && len(is.without(was)) > 0 && len(was.without(all[ofUpdated])) > 0 && len(was.without(all[ofDest])) > 0 {
+	if r.both && len(is.without(was)) > 0 && len(was.without(all[ofUpdated])) > 0 && len(was.without(all[ofDest])) > 0 {
 		r.conflict(p.as, p.of)
 	}
 }
@@ -122,13 +123,13 @@ func (r *renaming) entries(p trio, all [3]members) {
 			}
 		}
 		if one[ofUpdated] == nil || one[ofDest] == nil {
-			if renamed == 2 && !r.alone {
+			if renamed == 2 && r.both {
 				r.deleted(p, all, one)
 			}
 			continue
 		}
 		of := [3]any{o.fields, one[ofUpdated].fields, one[ofDest].fields}
-		if renamed == 1 && !r.alone && !trimmed(p.t, one) || renamed == 0 && !r.may(of) {
+		if !r.alone && (renamed == 1 && !trimmed(p.t, all, one) || renamed == 2 && !r.both) || renamed == 0 && !r.may(of) {
 			continue
 		}
 		keys, as := merge.Plan{}, o.fields
@@ -148,18 +149,19 @@ func (r *renaming) entries(p trio, all [3]members) {
 }
 
 // trimmed reports whether one side has renamed an entry, and the other one has done nothing but take something
-// out of it that the renamed entry still has. As an entry under the old name, which the merge
+// out of it that the renamed entry still has, or reorder the list. As an entry under the old name, which the merge
 // removes, that would be lost without a conflict.
-func trimmed(t *merge.Type, one [3]*member) bool {
-	was, is, kept := one[ofOriginal], one[ofUpdated], one[ofDest]
-	if is.id == was.id {
-		is, kept = kept, is
+func trimmed(t *merge.Type, all [3]members, one [3]*member) bool {
+	was, i := one[ofOriginal], ofDest
+	if one[ofUpdated].id == was.id {
+		i = ofUpdated
 	}
+	is, kept := one[ofUpdated+ofDest-i], one[i]
 	had, has, left := was.beside(t), is.beside(t), kept.beside(t)
 	if share(had, has) < leastShare {
 		return false
 	}
-	still := false
+	still := all[i].reordered(all[ofOriginal])
 	for fact, n := range left {
 		if n > had[fact] {
 			return false
@@ -244,6 +246,12 @@ func membersOf(v any, t *merge.Type) (all members, ok bool) {
 // without are those that the other side does not have.
 func (ms members) without(other members) []*member {
 	return slices.DeleteFunc(slices.Clone(ms.list), func(m *member) bool { return other.by[m.id] != nil })
+}
+
+// reordered: those that an earlier form of the list has, too, are in another order.
+func (ms members) reordered(was members) bool {
+	kept := slices.DeleteFunc(slices.Clone(ms.list), func(m *member) bool { return was.by[m.id] == nil })
+	return !slices.IsSortedFunc(kept, func(a, b *member) int { return was.by[a.id].nth - was.by[b.id].nth })
 }
 
 func (m *member) step() merge.Step { return merge.Step{Kind: merge.IndexStep, Index: m.nth} }

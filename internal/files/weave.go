@@ -46,6 +46,7 @@ func (w *weave) mergeText() (woven, error) {
 		raw.base = asIn(w.d, w.o.doc.Text())
 		if merged, clean := w.byLine(raw); clean {
 			if merged = w.end(merged); w.reads(merged, raw) || w.otherwise(merged, raw) {
+				w.plan.Reordered = nil // the lines have both orders
 				return woven{text: plainText(merged)}, nil
 			}
 		}

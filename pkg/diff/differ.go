@@ -95,7 +95,7 @@ func (d *differences) maps(at string, a, b map[string]any) {
 func (d *differences) lists(at string, a, b []any) {
 	old, added := onlyIn(a, b), onlyIn(b, a)
 	if len(old) == 0 && len(added) == 0 {
-		d.changed = append(d.changed, labelled(at, "the order of the entries changes"))
+		d.changed = append(d.changed, labelled(at, "the order of the entries"))
 		return
 	}
 	partners := map[string][]int{} // of added, by what names them

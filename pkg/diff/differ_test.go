@@ -38,7 +38,7 @@ func TestDifference(t *testing.T) {
 		{"a text of another field", `{"x":"a\nb\nc\nd\n","y":"1"}`, `{"x":"e\n","y":"1"}`, `x: 4 lines differ, the first is line 1: "a" → "e"`},
 		{"plain entries", `["-v","--flag"]`, `["-v"]`, `"--flag" removed`},
 		{"entries without a name, by order", `[{"ports":[{"protocol":"TCP"}]}]`, `[{"ports":[{"protocol":"UDP"}]}]`, `ports.protocol: "TCP" → "UDP"`},
-		{"order only", `["a","b"]`, `["b","a"]`, "the order of the entries changes"},
+		{"order only", `["a","b"]`, `["b","a"]`, "the order of the entries"},
 		{"fields of a map", `{"uid":"1","name":"a","kind":"x"}`, `{"name":"b","kind":"x","new":1}`, `uid: "1" removed; name: "a" → "b"; new: 1 added`},
 		{"an odd key", `{"a.b/c":"1"}`, `{}`, `["a.b/c"]: "1" removed`},
 		{"lines of a text", `"a\nb\nc\n"`, `"a\nB\nc\nd\n"`, `line 2: "b" → "B"; line 4: "d" added`},

@@ -11,6 +11,9 @@ func (m *merger) list(s *cursor, o, l []any, live Opt) (Opt, bool) {
 	t := s.field.Type
 	v, _ := live.Value.([]any)
 	p := pairUp(t, o, l, v)
+	if t.Kind == Keyed && m.choice(s, Drift) == TakeLive && m.choice(s, Both) == LeaveConflict && p.bothReordered() {
+		return m.settle(s, Disagreement{Kind: Both, Original: Some(o), Local: Some(l), Live: live})
+	}
 	if m.triple.Applied {
 		p.findTwins(t, l, v)
 	}

@@ -8,14 +8,14 @@ type place struct {
 
 // order returns the order of the result's entries. Order is drift too: where a rule or the policy
 // leaves drift to live, live's stays, unless local has reordered what original had. Where others
-// have reordered it, and local's is restored, that is reported.
+// have reordered it, and local's is taken, that is reported.
 func (m *merger) order(s *cursor, p *pairing, local []any, merged, stays []Opt) []place {
 	isLive, isOriginal := rising(p.live, p.original), rising(p.original, p.live)
-	keeps := m.choice(s, Drift) == TakeLive
-	if keeps && (isOriginal || s.rule != nil || m.policy.Update != TakeLocal) {
+	keeps, both := m.choice(s, Drift) == TakeLive, p.bothReordered()
+	if keeps && (isOriginal || s.rule != nil || m.policy.Update != TakeLocal || both && m.policy.Both == TakeLive) {
 		return p.inLiveOrder(merged, stays, m.policy.Prepend)
 	}
-	if t := s.field.Type; !keeps && isOriginal && !isLive && t.Kind == Keyed {
+	if t := s.field.Type; t.Kind == Keyed && (isOriginal && !isLive || both) {
 		m.plan.Reordered = append(m.plan.Reordered, p.reordered(s.path(), t, local))
 	}
 	return p.inLocalOrder(merged, stays)
@@ -34,6 +34,20 @@ func rising(places, other []int) bool {
 		}
 	}
 	return true
+}
+
+// bothReordered reports whether local and live have reordered what original had, in different ways.
+func (p *pairing) bothReordered() bool {
+	if rising(p.live, p.original) || rising(p.original, p.live) {
+		return false
+	}
+	was := p.localOf() // then the places in original of live's entries, of those that all sides have
+	for j, i := range was {
+		if i >= 0 {
+			was[j] = p.original[i]
+		}
+	}
+	return !rising(was, was)
 }
 
 // reordered returns the entries that local and live have, in the order of both.

@@ -90,7 +90,7 @@ type Plan struct {
 	// Settled are disagreements that the policy decided.
 	Settled []Disagreement
 
-	// Reordered lists the lists whose entries are in local's order again: only live had another one.
+	// Reordered lists the lists whose entries are in local's order, though others have reordered them in live.
 	Reordered []Reordering
 
 	// Removed lists values of live that Result no longer has and that no disagreement
