@@ -173,7 +173,7 @@ func docValues(f *yamldoc.File) []any { return object.Each(f.Documents(), (*yaml
 // marked merges texts by lines, with markers. Where the lines merge cleanly, or that loses something,
 // the markers are around all.
 func (m *merger) marked(raw texts, loses func(marked string) bool) []byte {
-	out, conflicts := m.marks().Marked(linemerge.Merge(raw.base, raw.ours, raw.theirs))
+	out, conflicts := marks.Marked(linemerge.Merge(raw.base, raw.ours, raw.theirs))
 	if conflicts > 0 && !loses(out) {
 		return []byte(out)
 	}

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"bytes"
 	"encoding/json"
 	"flag"
 	"os"
@@ -141,6 +142,14 @@ func play(t *testing.T, file string) {
 		got["error"] = err.Error() + "\n"
 	} else {
 		got = sections(j.Dest, out)
+		for _, f := range out.Files {
+			text, err := f.Diff(Hiding{})
+			hidden := f.lines || strings.Contains(text, "***")
+			marked := bytes.Contains(f.Text, []byte(">>>>>>> updated"))
+			if err != nil || marked && !hidden && !strings.Contains(text, "\n+>>>>>>> updated") {
+				t.Errorf("the diff has no markers: %v\n%s", err, text)
+			}
+		}
 	}
 	if *update {
 		rewrite(t, file, c.archive, got)

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
+	"github.com/kubectl-merge/kubectl-merge/internal/linemerge"
 	"github.com/kubectl-merge/kubectl-merge/internal/redact"
 	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
@@ -21,10 +23,10 @@ type Hiding struct {
 	Rules       schema.Rules // what they call sensitive is hidden too
 }
 
-// Diff is the unified diff of a file that changes, conflict markers left out; see
+// Diff is the unified diff of a file that changes, conflict markers included; see
 // Diff. The error is that of a text that is not YAML; it names the file.
-func (c Changed) Diff(h Hiding) (string, error) {
-	d := Texts{From: "/dev/null", To: "/dev/null", Now: string(c.Plain)}
+func (c Changed) Diff(h Hiding) (text string, err error) {
+	d := Texts{From: "/dev/null", To: "/dev/null", Now: string(c.Text)}
 	if c.File != nil {
 		d.From, d.Old = "a/"+c.Name, string(c.File.readText())
 	}
@@ -38,12 +40,28 @@ func (c Changed) Diff(h Hiding) (string, error) {
 		return fmt.Sprintf("Binary files %s and %s differ\n", escape.Text(d.From), escape.Text(d.To)), nil
 	case c.lines:
 		return unified(d), nil
+	case h.ShowSecrets || bytes.Equal(c.Text, c.Plain):
+		text, err = Diff(d, h)
+	default:
+		text, err = h.markedDiff(d, string(c.Plain))
 	}
-	text, err := Diff(d, h)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", c.Name, err)
 	}
 	return text, nil
+}
+
+// markedDiff is the diff to a text with conflict markers; ours is what it is with dest's side of each. Where something
+// is hidden on a side, the markers are around what the sides differ in then.
+func (h Hiding) markedDiff(d Texts, ours string) (string, error) {
+	_, theirs := bothViews(d.Now)
+	old, a, err := h.masked(d.Old, ours)
+	_, b, bad := h.masked(d.Old, theirs.text)
+	if old != d.Old || a != ours || b != theirs.text {
+		d.Old = old
+		d.Now, _ = marks.Marked(linemerge.Hunk{Ours: a, Theirs: b}.Chunks())
+	}
+	return unified(d), cmp.Or(err, bad)
 }
 
 // Texts are two forms of a YAML file, and what a diff calls them.

@@ -142,7 +142,7 @@ func (m *merger) add(u *resource, t text) {
 
 // sections are two texts with conflict markers around them.
 func (m *merger) sections(ours, theirs []byte) []byte {
-	return []byte(m.marks().Conflict(string(ours), string(theirs)))
+	return []byte(marks.Conflict(string(ours), string(theirs)))
 }
 
 // gather assembles each file from its documents.

@@ -49,7 +49,7 @@ type Changed struct {
 	Name  string      // inside dest's folder
 	File  *File       // dest's, nil for a new one
 	Text  []byte      // nil: the file is removed
-	Plain []byte      // Text without conflict markers; what dest has stands in their place
+	Plain []byte      // of YAML: Text without conflict markers; what dest has stands in their place
 	mode  fs.FileMode // of a new file, 0 for what new files have
 	lines bool        // the file is not YAML
 }
@@ -288,4 +288,4 @@ func (i id) ruled(t merge.Triple) schema.Object {
 	return schema.Object{Group: i.group, Kind: i.kind, Namespace: i.namespace, Name: i.name, Triple: t}
 }
 
-func (m *merger) marks() linemerge.Marks { return linemerge.Marks{Ours: "dest", Theirs: "updated"} }
+var marks = linemerge.Marks{Ours: "dest", Theirs: "updated"}

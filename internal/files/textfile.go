@@ -79,7 +79,7 @@ func (m *merger) textFile(name string, o, u, d *File) {
 	case m.Policy.Update == merge.TakeLive:
 		m.textNote(diff.NoteKept, name, "changed in updated: dest's is kept")
 	case d == nil && o == nil:
-		m.out.Files = append(m.out.Files, Changed{Name: name, Text: []byte(theirs), Plain: []byte(theirs), mode: u.Mode, lines: true})
+		m.out.Files = append(m.out.Files, Changed{Name: name, Text: []byte(theirs), mode: u.Mode, lines: true})
 	case d == nil && isYAML(name):
 		m.textNote(diff.NoteConflict, name, "deleted in dest, changed in updated")
 	case d == nil: // many keep only the manifests of what they follow
@@ -101,7 +101,7 @@ func (m *merger) binaryFile(d *File, theirs string) {
 		m.textNote(diff.NoteConflict, d.Name, "a binary file that both sides have changed; dest's is kept")
 		return
 	}
-	m.out.Files = append(m.out.Files, Changed{Name: d.Name, File: d, Text: []byte(theirs), Plain: []byte(theirs), lines: true})
+	m.out.Files = append(m.out.Files, Changed{Name: d.Name, File: d, Text: []byte(theirs), lines: true})
 	m.textNote(diff.NoteOverwritten, d.Name, "a binary file that both sides have changed: updated wins")
 }
 
@@ -140,19 +140,19 @@ const mark = "\ufeff"
 
 // mergeLines merges what changed from base to theirs into a file of dest.
 func (m *merger) mergeLines(d *File, base, theirs string) {
-	marked, conflicts := m.marks().Marked(linemerge.Merge(base, string(d.readText()), theirs))
-	theirsWin, plain, _ := linemerge.Sides(base, string(d.readText()), theirs)
+	marked, conflicts := marks.Marked(linemerge.Merge(base, string(d.readText()), theirs))
+	theirsWin, _, _ := linemerge.Sides(base, string(d.readText()), theirs)
 	said := fmt.Sprintf("merged by lines: %d places that both sides have changed", conflicts)
 	switch {
 	case conflicts == 0:
 	case m.Policy.Both == merge.TakeLocal:
-		marked, plain = theirsWin, theirsWin
+		marked = theirsWin
 		m.textNote(diff.NoteOverwritten, d.Name, said+": updated wins")
 	default:
 		m.textNote(diff.NoteConflict, d.Name, said)
 	}
 	if marked != string(d.readText()) {
-		m.out.Files = append(m.out.Files, Changed{Name: d.Name, File: d, Text: []byte(marked), Plain: []byte(plain), lines: true})
+		m.out.Files = append(m.out.Files, Changed{Name: d.Name, File: d, Text: []byte(marked), lines: true})
 	}
 }
 

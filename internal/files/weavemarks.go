@@ -116,7 +116,7 @@ func (w weave) spliced(all texts, choose bool) *spliced {
 			s.marked.WriteString(p.Ours)
 			continue
 		}
-		s.marked.WriteString(w.marks().Conflict(p.Ours, p.Theirs))
+		s.marked.WriteString(marks.Conflict(p.Ours, p.Theirs))
 		if len(p.about) == 0 {
 			s.comments = append(s.comments, at)
 		}
