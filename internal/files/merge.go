@@ -89,9 +89,7 @@ func Merge(j Job) (*Outcome, error) {
 		return nil, err
 	}
 	m.locate()
-	if err := m.lines(texts); err != nil {
-		return nil, err
-	}
+	m.lines(texts)
 	return &m.out, nil
 }
 

@@ -59,7 +59,6 @@ type File struct {
 	YAML  *yamldoc.File
 
 	raw []byte // what is in it, where it was not read as YAML
-	err error  // why it is not YAML, nil where it is or was never to be
 }
 
 // Empty reports whether no file of a Set holds a document.
@@ -195,12 +194,12 @@ func (s *Set) add(name, path string, mode fs.FileMode, text []byte) error {
 			err = bad // with what the text probably is
 		}
 	}
-	f.raw, f.err = text, fmt.Errorf("%s: %w", f.Where(), cmp.Or(err, errText))
+	f.raw = text
 	if s.keeps >= Templates && s.Folder && (err == nil || bytes.Contains(text, []byte("{{"))) {
 		s.texts = append(s.texts, f)
 		return nil
 	}
-	return f.err
+	return fmt.Errorf("%s: %w", f.Where(), cmp.Or(err, errText))
 }
 
 var errText = errors.New("is text, and neither a mapping nor a list: git merge-file merges text, by lines")

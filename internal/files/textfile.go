@@ -2,7 +2,6 @@ package files
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -59,23 +58,18 @@ func splitTexts(j Job) (Job, textFiles) {
 }
 
 // lines merges the files that are not YAML.
-func (m *merger) lines(t textFiles) error {
-	var errs []error
+func (m *merger) lines(t textFiles) {
 	for _, name := range t.names {
-		o, u, d := t.original[name], t.updated[name], t.dest[name]
-		if m.Original == nil && u != nil && d != nil && string(u.readText()) != string(d.readText()) {
-			errs = append(errs, fmt.Errorf("%w; by lines it is merged three ways only: give --original", errors.Join(u.err, d.err)))
-			continue
-		}
-		m.textFile(name, o, u, d)
+		m.textFile(name, t.original[name], t.updated[name], t.dest[name])
 	}
-	return errors.Join(errs...)
 }
 
 func (m *merger) textFile(name string, o, u, d *File) {
 	base, theirs, ours := o.likewise(d), u.likewise(d), string(d.readText())
 	switch {
 	case u == nil && (d == nil || o == nil), theirs == ours && u != nil && d != nil, o != nil && u != nil && base == theirs:
+	case m.Original == nil && d != nil:
+		m.textNote(diff.NoteKept, name, "not YAML, and otherwise in SOURCE: stays as it is; with --original it is merged by lines")
 	case m.Policy.Update == merge.TakeLive:
 		m.textNote(diff.NoteKept, name, "changed in updated: dest's is kept")
 	case d == nil && o == nil:
