@@ -83,6 +83,8 @@ func TestEachStopsWhenTheContextEnds(t *testing.T) {
 		stepped.Add(1)
 		if i == 10 {
 			stop()
+		} else if i > 10 { // whichever goroutine is scheduled first
+			<-ctx.Done()
 		}
 	})
 	if begun == 1000 || begun != int(stepped.Load()) || begun != len(reported) {
