@@ -90,7 +90,7 @@ func verify(p apply.Planned, obj map[string]any) error {
 	for _, c := range merge.Three(merge.Triple{Local: kept, Live: is}, p.Type, merge.Policies[0], false).Changes {
 		_, stated := local.Lookup(c.Path)
 		servers := !stated && owners != nil && len(owners.At(c.Path)) == 0 // without an owner, for example allocated with a type that changes
-		if c.Op == merge.OpSet && !servers {
+		if c.Op == merge.OpSet && !servers && !emptied(p, c.Path) {
 			changes = append(changes, c)
 		}
 	}
@@ -99,6 +99,16 @@ func verify(p apply.Planned, obj map[string]any) error {
 	}
 	r := diff.Report{Object: p.Subject.Name, Local: p.Value, Live: p.Live, Plan: p.Plan, Sensitive: p.Sensitive}.Looked()
 	return &Different{Differences: object.Each(changes, r.Stored)}
+}
+
+// emptied reports whether live has a value at the path, and the plan only empty maps and lists: the server may
+// store none of them, since nobody owns a map or list of which the last part is removed.
+func emptied(p apply.Planned, at merge.Path) bool {
+	filled := func(obj map[string]any) bool {
+		v, _ := merge.Lookup(obj, at, p.Type)
+		return merge.Any(v, func(v any) bool { return v != nil && merge.IsScalar(v) })
+	}
+	return filled(p.Live) && !filled(p.Final)
 }
 
 // without returns live without the values that changes remove or replace.
@@ -130,7 +140,7 @@ func (c *applying) reportUnstored(obj map[string]any) {
 	for _, change := range unstored(c.out.Planned, c.last.Body, obj) {
 		at := change.Path.String()
 		switch {
-		case known[at]:
+		case known[at], emptied(c.out.Planned, change.Path):
 			continue
 		case change.Old.Set:
 			c.note("the server does not store " + at + " as it was sent: a feature gate, an admission policy or the kind changes it")
