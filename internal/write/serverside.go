@@ -2,6 +2,7 @@ package write
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -40,10 +41,7 @@ func (c *applying) handOver(ctx context.Context, try int) error {
 	if try >= boundTries+pinnedTries {
 		return fmt.Errorf("%s: its managedFields could not be written in %d tries: nothing was written: merge again", c.Target, try)
 	}
-	obj, err := c.API.JSONPatch(ctx, c.Target, []patch.Op{
-		{Op: "test", Path: "/metadata/resourceVersion", Value: version(p.Live)},
-		{Op: "add", Path: "/metadata/managedFields", Value: p.Applying.Owners},
-	}, c.Write)
+	obj, err := c.own(ctx, version(p.Live), p.Applying.Owners)
 	switch {
 	case err == nil:
 	case cluster.Uncertain(err), c.overtaken(err):
@@ -54,11 +52,32 @@ func (c *applying) handOver(ctx context.Context, try int) error {
 	default:
 		return fmt.Errorf("%s: %w", c.Target, c.refused(ctx, err))
 	}
-	if c.first == nil {
-		c.first = &p
-	}
 	c.read = version(obj)
+	if c.first == nil {
+		c.first, c.handed = &p, c.read
+	}
 	c.out.Planned, err = c.Replan(ctx, obj)
+	return err
+}
+
+// own writes the managedFields of the object, if it still has the version.
+func (c *applying) own(ctx context.Context, version string, owners []any) (map[string]any, error) {
+	return c.API.JSONPatch(ctx, c.Target, []patch.Op{
+		{Op: "test", Path: "/metadata/resourceVersion", Value: version},
+		{Op: "add", Path: "/metadata/managedFields", Value: owners},
+	}, c.Write)
+}
+
+// handBack puts back the owners that were handed over for a plan that is not written: because of err, or of
+// conflicts. An interruption does not end it. If the object was written since, the error says what is left.
+func (c *applying) handBack(ctx context.Context, err error) error {
+	owners := merge.At[[]any](c.first.Live, "metadata", "managedFields")
+	if len(owners) == 0 {
+		owners = []any{map[string]any{}} // an empty list would change nothing
+	}
+	if _, failed := c.own(context.WithoutCancel(ctx), c.handed, owners); failed != nil {
+		err = errors.Join(err, fmt.Errorf("%s: %s owns fields that it did not own before, and its managedFields could not be put back (%v): the next merge removes those that the file does not state", c.Target, c.Write.FieldManager, failed))
+	}
 	return err
 }
 

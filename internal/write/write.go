@@ -78,8 +78,13 @@ const stillTries = 5
 // meanwhile, it is read and merged again, a limited number of times. If the server's response is
 // lost, the object is read to find out what happened. A write that was sent is always reported. The
 // error names the object.
-func (s *Server) Apply(ctx context.Context, t Task) (Result, error) {
+func (s *Server) Apply(ctx context.Context, t Task) (out Result, err error) {
 	c := applying{Server: s, Task: t, out: Result{Planned: t.Planned}}
+	defer func() {
+		if c.first != nil && (err != nil || out.Outcome == Unsettled) {
+			err = c.handBack(ctx, err)
+		}
+	}()
 	for try := 0; ; try++ {
 		p := c.out.Planned
 		switch {
@@ -129,6 +134,7 @@ type applying struct {
 	lost   int            // responses lost
 	still  int            // conflicts although the object had not changed
 	first  *apply.Planned // the plan before its owners were written; nil if they were not
+	handed string         // version of the object after that
 	pauses cluster.Pauses // on request of the server
 	last   apply.Request  // that was sent
 }

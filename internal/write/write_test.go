@@ -253,3 +253,41 @@ func TestOwnersWait(t *testing.T) {
 		}
 	})
 }
+
+// TestOwnersPutBack: owners that were written for a plan that is refused are put back, or the error says that they
+// could not be.
+func TestOwnersPutBack(t *testing.T) {
+	for _, tt := range []struct {
+		conflicts bool
+		last      answer // to putting them back
+		want, log string
+	}{
+		{want: "configmap/conf: forbidden", log: "json patch apply json patch"},
+		{last: answer{error: conflict}, log: "json patch apply json patch", want: "configmap/conf: forbidden\nconfigmap/conf: " + manager +
+			" owns fields that it did not own before, and its managedFields could not be put back (the object has been modified): the next merge removes those that the file does not state"},
+		{conflicts: true, log: "json patch json patch"},
+	} {
+		s := &script{live: one(t), answers: []answer{{done: true}, {error: forbidden}, tt.last}}
+		if tt.conflicts {
+			s.answers = []answer{{done: true}, tt.last}
+		}
+		todo := task(t, s, "2", "apply")
+		todo.Planned.Applying = &apply.Applying{Owners: []any{}}
+		todo.Replan = func(_ context.Context, live map[string]any) (apply.Planned, error) {
+			p := todo.Planned
+			p.Live, p.Applying = live, &apply.Applying{Config: local("2")}
+			if tt.conflicts {
+				p.Conflicts = make([]merge.Disagreement, 1)
+			}
+			return p, nil
+		}
+		server := Server{API: s, Write: cluster.Write{FieldManager: manager}}
+		got := ""
+		if _, err := server.Apply(t.Context(), todo); err != nil {
+			got = err.Error()
+		}
+		if log := strings.Join(s.log, " "); got != tt.want || log != tt.log {
+			t.Errorf("sent %s: %s", log, got)
+		}
+	}
+}
