@@ -85,9 +85,9 @@ func (m *merger) moved(s *cursor, o, v Opt) (bool, *Owner) {
 // unclaimed reports whether managers are recorded, but none for this value, and the server
 // neither fills it in nor allocates it: the record of its writer was removed. A value that
 // equals its absence, like a container's resources that the server prints as {}, was set by
-// no manager.
+// no manager, and the owner of a list is recorded with its entries.
 func (m *merger) unclaimed(s *cursor, o, v Opt) bool {
-	if len(m.ownersAt(s.path())) > 0 {
+	if len(m.ownersAt(s.path())) > 0 || !o.Set && isList(s.field.Type) && isZero(v.Value, nil) {
 		return false
 	}
 	if r, ok := m.owners.(Partial); ok && r.Partial() {
