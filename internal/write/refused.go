@@ -119,6 +119,9 @@ func (s sent) place(field, kind string) (path, whose string) {
 	if kind == "duplicate value" {
 		return at.String(), s.double(at)
 	}
+	if v, _ := merge.Lookup(s.Value, at, s.Type); v != nil && strings.HasSuffix(kind, " null") {
+		return at.String(), "the server makes null of what the file empties: take it out of the file"
+	}
 	return lastapplied.StatedAt(s.Value, at).String(), s.notLocals(at)
 }
 
