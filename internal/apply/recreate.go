@@ -36,47 +36,19 @@ func (p Planned) Recreation() (map[string]any, error) {
 	return p.carried(body, p.Final), nil
 }
 
-// Recreated returns the object that is expected in place of the live one, which is deleted: the plan's,
-// without the values that the server had made of others (requests of limits) and would now make differently.
+// Recreated returns the object that is expected in place of the live one, which is deleted: the plan's, with the
+// values that the server had made of others (requests of limits) as it would now make them.
 func (p Planned) Recreated() map[string]any {
-	r := &remade{p, merge.NewFinder(p.Live, p.Type), merge.NewFinder(p.Final, p.Type)}
-	v, _ := r.kept(p.Final, nil, p.Type)
-	return merge.At[map[string]any](v)
-}
-
-// remade finds the values of a plan's object that a new one does not get.
-type remade struct {
-	Planned
-	live, final *merge.Finder
-}
-
-// kept returns the part of a value that the new object has as it is; false if there is none.
-func (r *remade) kept(v any, at merge.Path, typ *merge.Type) (any, bool) {
-	switch v := v.(type) {
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for name, e := range v {
-			below := at.Child(merge.Named(name))
-			_, stated := merge.Lookup(r.Value, below, r.Type)
-			if !stated && r.live.Refilled(below) && !r.final.Refilled(below) {
-				continue
-			}
-			if part, ok := r.kept(e, below, typ.Field(name).Type); ok {
-				out[name] = part
-			}
-		}
-		return out, len(out) > 0 || len(v) == 0
-	case []any:
-		if !listed(typ) {
-			break
-		}
-		out := make([]any, len(v))
-		for i, step := range schema.EntrySteps(typ, v) {
-			out[i], _ = r.kept(v[i], at.Child(step), typ.Elem)
-		}
-		return out, true
+	body, err := p.Recreation()
+	live, final := merge.NewFinder(p.Live, p.Type), merge.NewFinder(p.Final, p.Type)
+	changes := slices.DeleteFunc(merge.Diff(p.Final, merge.Complete(body, p.Type, true), p.Type), func(c merge.Change) bool {
+		return err != nil || !live.Refilled(c.Path) || final.Refilled(c.Path)
+	})
+	out, err := merge.Replay(p.Final, changes)
+	if err != nil {
+		return p.Final
 	}
-	return v, true
+	return merge.At[map[string]any](out)
 }
 
 // Former returns the body that creates the live object again as it was configured, after it
