@@ -28,7 +28,7 @@ func (c *call) recorded() bool { return c.record != "" || c.rollback }
 // check returns an error if the record's file exists.
 func (f *recording) check() error {
 	switch info, err := os.Lstat(f.record); {
-	case f.record == "true" || f.record == "false": // of kubectl's flag of that name
+	case f.record == "true" || f.record == "false" || f.record == "-": // of kubectl's flag of that name, and a stream
 		return fmt.Errorf("--record=%s: names the FILE to record in, unlike kubectl's: leave it out, or name a file (--record=./%s is one)", f.record, f.record)
 	case f.record != "" && err == nil && info.IsDir():
 		return fmt.Errorf("--record: %s: is a folder: name a file in it", f.record)

@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 	"github.com/kubectl-merge/kubectl-merge/internal/references"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
 // Pruner decides about live objects that the input does not contain (any more), and deletes them.
@@ -77,8 +78,21 @@ func (p *Plan) decide(ctx context.Context) {
 	slices.SortStableFunc(others, func(a, b *Item) int { return b.turn() - a.turn() })
 	p.Others = others
 	for _, item := range Deletions(others) {
-		item.Err = p.bound(item, item.Planned)
+		item.Err = p.deletes(ctx, item, item.Planned.Live)
 	}
+}
+
+// deletes sets the state in which an item would be deleted, and returns the error of Bind about that.
+func (j *Job) deletes(ctx context.Context, item *Item, live map[string]any) error {
+	item.Own()
+	item.Planned.Live = live
+	if s := (apply.Subject{Object: object.Object{Value: live}, Name: item.Target.String()}); j.Planner != nil {
+		item.Planned.Sensitive = j.Planner.Sensitive(s, merge.Triple{Live: live})
+		if j.Bind != nil { // it compares lists whole where the type is unknown
+			item.Planned.Type, _ = j.Planner.TypeOf(ctx, s, live)
+		}
+	}
+	return j.bound(item, item.Planned)
 }
 
 // turn orders deletions, the highest first: the reverse of writing, and objects that pods name
@@ -175,9 +189,7 @@ func (w *writer) deleteOne(ctx context.Context, item *Item, trial bool) error {
 		case obj == nil: // others have deleted it: there is nothing that an undo of this run could restore
 			return w.Pruner.Delete(ctx, item, trial)
 		}
-		item.Own()
-		item.Planned.Live = obj
-		if err := w.bound(item, item.Planned); err != nil {
+		if err := w.deletes(ctx, item, obj); err != nil {
 			return err
 		}
 		end := func(map[string]any, error) {}

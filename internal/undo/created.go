@@ -50,7 +50,6 @@ func (d *deletions) Decide(ctx context.Context, _ *run.Plan) ([]*run.Item, error
 			item.UID, item.Surplus = object.UID(obj), &run.Surplus{Reason: "was created by the run"}
 			item.Own()
 			item.Planned = apply.Planned{Subject: apply.Subject{Object: item.Object, Name: item.Target.String(), HasStatus: item.Target.Status}, Live: obj}
-			item.Planned.Sensitive = d.Planner.Sensitive(item.Planned.Subject, merge.Triple{Live: obj})
 			out = append(out, item)
 		}
 	}

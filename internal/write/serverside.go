@@ -45,10 +45,14 @@ func (c *applying) handOver(ctx context.Context, try int) error {
 	switch {
 	case err == nil:
 	case cluster.Uncertain(err), c.overtaken(err):
-		if _, err = c.obey(ctx, err); err != nil {
-			return err
+		lost := cluster.Uncertain(err)
+		if _, err = c.obey(ctx, err); err == nil {
+			err = c.reread(ctx, try)
 		}
-		return c.reread(ctx, try)
+		if err == nil && lost && c.first == nil && c.out.Planned.Applying != nil && c.out.Planned.Applying.Owners == nil {
+			c.first, c.handed = &p, c.read // it was executed
+		}
+		return err
 	default:
 		return fmt.Errorf("%s: %w", c.Target, c.refused(ctx, err))
 	}
@@ -109,7 +113,7 @@ func verify(p apply.Planned, obj map[string]any) error {
 	for _, c := range merge.Three(merge.Triple{Local: kept, Live: is}, p.Type, merge.Policies[0], false).Changes {
 		_, stated := local.Lookup(c.Path)
 		servers := !stated && owners != nil && len(owners.At(c.Path)) == 0 // without an owner, for example allocated with a type that changes
-		if c.Op == merge.OpSet && !servers && !emptied(p, c.Path) {
+		if c.Op == merge.OpSet && !servers && !emptied(p, obj, c.Path) {
 			changes = append(changes, c)
 		}
 	}
@@ -120,14 +124,14 @@ func verify(p apply.Planned, obj map[string]any) error {
 	return &Different{Differences: object.Each(changes, r.Stored)}
 }
 
-// emptied reports whether live has a value at the path, and the plan only empty maps and lists: the server may
-// store none of them, since nobody owns a map or list of which the last part is removed.
-func emptied(p apply.Planned, at merge.Path) bool {
+// emptied reports whether live has a value at the path, and the plan and obj, what the server has made of it, only empty
+// maps and lists: it may store none of them, since nobody owns a map or list of which the last part is removed.
+func emptied(p apply.Planned, obj map[string]any, at merge.Path) bool {
 	filled := func(obj map[string]any) bool {
 		v, _ := merge.Lookup(obj, at, p.Type)
 		return merge.Any(v, func(v any) bool { return v != nil && merge.IsScalar(v) })
 	}
-	return filled(p.Live) && !filled(p.Final)
+	return filled(p.Live) && !filled(p.Final) && !filled(obj)
 }
 
 // without returns live without the values that changes remove or replace.
@@ -159,7 +163,7 @@ func (c *applying) reportUnstored(obj map[string]any) {
 	for _, change := range unstored(c.out.Planned, c.last.Body, obj) {
 		at := change.Path.String()
 		switch {
-		case known[at], emptied(c.out.Planned, change.Path):
+		case known[at], emptied(c.out.Planned, obj, change.Path):
 			continue
 		case change.Old.Set:
 			c.note("the server does not store " + at + " as it was sent: a feature gate, an admission policy or the kind changes it")

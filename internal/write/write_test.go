@@ -259,6 +259,7 @@ func TestOwnersWait(t *testing.T) {
 func TestOwnersPutBack(t *testing.T) {
 	for _, tt := range []struct {
 		conflicts bool
+		moved     error  // of the write that moves them, which is executed
 		last      answer // to putting them back
 		want, log string
 	}{
@@ -266,8 +267,9 @@ func TestOwnersPutBack(t *testing.T) {
 		{last: answer{error: conflict}, log: "json patch apply json patch", want: "configmap/conf: forbidden\nconfigmap/conf: " + manager +
 			" owns fields that it did not own before, and its managedFields could not be put back (the object has been modified): the next merge removes those that the file does not state"},
 		{conflicts: true, log: "json patch json patch"},
+		{moved: lost, want: "configmap/conf: forbidden", log: "json patch get apply json patch"},
 	} {
-		s := &script{live: one(t), answers: []answer{{done: true}, {error: forbidden}, tt.last}}
+		s := &script{live: one(t), answers: []answer{{done: true, error: tt.moved}, {error: forbidden}, tt.last}}
 		if tt.conflicts {
 			s.answers = []answer{{done: true}, tt.last}
 		}

@@ -80,7 +80,7 @@ func Explain(r Report, paths ...merge.Path) Explanation {
 	}
 	e := Explanation{Object: r.Object, Fields: []Row{}}
 	for _, b := range r.Plan.Because {
-		if len(paths) == 0 && !isBookkeeping(b.Path) || anyWithin(b, paths) {
+		if len(paths) == 0 && !isBookkeeping(b.Path) || slices.ContainsFunc(paths, func(q merge.Path) bool { return within(b.Path, q) || holds(b, q) }) {
 			d, ok := settled[b.Path.String()]
 			e.Fields = append(e.Fields, r.row(b, d, ok))
 		}
@@ -227,10 +227,6 @@ func winner(s merge.Side) string {
 		return " conflict"
 	}
 	return " " + sideName(s) + " wins"
-}
-
-func anyWithin(b merge.Because, paths []merge.Path) bool {
-	return slices.ContainsFunc(paths, func(q merge.Path) bool { return within(b.Path, q) || holds(b, q) })
 }
 
 // holds reports whether the path that a user typed leads into a value that is explained as one.

@@ -14,7 +14,8 @@ func Notes(r Report) []Note {
 	var out []Note
 	r = r.Looked()
 	for _, d := range r.Plan.Settled {
-		if d.Rule != "" && d.Winner == merge.LiveSide && hasNothing(d.Local) {
+		empty := d.Local.Value == nil || !merge.IsScalar(d.Local.Value) && !merge.HasEntries(d.Local.Value)
+		if d.Rule != "" && d.Winner == merge.LiveSide && empty { // live's value cannot differ from a part of it
 			continue // rules: [] of a ClusterRole that is aggregated
 		}
 		n := r.disagreement(d)
@@ -99,11 +100,6 @@ func settledKind(d merge.Disagreement) NoteKind {
 		return NoteRemoved
 	}
 	return NoteOverwritten
-}
-
-// hasNothing reports whether local is empty, so that live's value cannot differ from a part of it.
-func hasNothing(o merge.Opt) bool {
-	return o.Value == nil || !merge.IsScalar(o.Value) && !merge.HasEntries(o.Value)
 }
 
 // undecided reports what stays though it is not in local, because it is unknown whether it

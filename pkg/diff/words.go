@@ -43,7 +43,7 @@ func (n Note) words() string {
 	case n.Moved != 0:
 		return n.settled()
 	case n.Merged != "":
-		return "dest has " + content(n.Live, n.most()) + ": removed: " + n.cause() + n.stillNull()
+		return "dest has " + content(n.Live, n.most()) + ": removed: " + n.cause()
 	case n.Kind == NoteUndecided:
 		return content(n.Live, n.most()) + by(n.Owner) + " stays: not in local, and " + n.unknown()
 	}
@@ -248,19 +248,13 @@ func (v shown) localHas() string {
 	return "not in local" + v.last()
 }
 
-// stillNull adds why an unchanged null removes a value.
-func (n Note) stillNull() string {
-	if n.Cause != merge.CauseStillNull {
-		return ""
-	}
-	return ", and so had original (" + n.Policy + " clears nulls; --policy=diff3 leaves what only dest changed)"
-}
-
 // cause says why a value is removed.
 func (n Note) cause() string {
 	switch {
 	case len(n.By) > 0:
 		return n.excluded()
+	case n.Merged != "" && n.Cause == merge.CauseStillNull:
+		return "updated has null, and so had original (" + n.Policy + " clears nulls; --policy=diff3 leaves what only dest changed)"
 	case n.Merged != "":
 		return "updated has null"
 	}

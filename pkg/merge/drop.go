@@ -214,7 +214,7 @@ func leftOf(t *Type, o, v any) Opt {
 			}
 			if left := leftOf(f.Type, ov, vv); left.Set {
 				out[name] = left.Value
-			} else if f.Required {
+			} else if f.Required && f.Default == nil {
 				return Opt{}
 			}
 		}

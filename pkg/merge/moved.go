@@ -22,11 +22,6 @@ func (m *merger) recorded(o Opt) Opt {
 // isRecorded reports whether v is a scalar that was not blanked.
 func isRecorded(v any) bool { return IsScalar(v) && v != "" }
 
-// unknownOrigin reports whether neither the value that was applied nor the writer of live's is recorded.
-func (m *merger) unknownOrigin(s *cursor, o Opt) bool {
-	return m.unknown(s, o) && (m.owners == nil || len(m.ownersAt(s.path())) == 0)
-}
-
 // ownersAt lists the owners of the value at the path, newest first; nil if no owner is known.
 func (m *merger) ownersAt(p Path) []Owner {
 	if m.owners == nil {

@@ -31,12 +31,13 @@ func (m *merger) leaf(s *cursor, o, l, v Opt) (Opt, bool) {
 	}
 	kind := m.kind(s, o, l)
 	moved, owner := m.moved(s, o, v)
-	if !moved && !m.unknownOrigin(s, o) {
+	if recorded := !m.unknown(s, o) || len(m.ownersAt(s.path())) > 0; !moved && recorded { // what was applied, or its writer
 		if !m.withheld(s) {
 			m.doubt(s, o, l, v)
 			if kind == Drift && !m.triple.Applied && m.appliersAlone(s) { // admission has made it of what was applied
-				made := Disagreement{Kind: kind, Path: s.path(), Original: m.recorded(o), Local: l, Live: v, Owner: m.owner(s.path(), m.appliersOwn)}
-				made.Winner, m.plan.Settled = LocalSide, append(m.plan.Settled, made)
+				made := Disagreement{Kind: kind, Path: s.path(), Original: m.recorded(o), Local: l, Live: v, Winner: LocalSide}
+				made.Owner = m.owner(made.Path, m.appliersOwn)
+				m.plan.Settled = append(m.plan.Settled, made)
 			}
 			m.because(s, because{l, LocalSide, CauseLocal, o, l, v})
 			return l, true

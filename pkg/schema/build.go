@@ -319,7 +319,7 @@ func addResourceFields(t *merge.Type) {
 	}
 	for _, name := range []string{"apiVersion", "kind"} {
 		if _, ok := t.Fields[name]; !ok {
-			t.Fields[name] = merge.Field{Type: leaves["string"], ZeroIsAbsent: true}
+			t.Fields[name] = merge.Field{Type: leaves["string"], ZeroIsAbsent: true, Required: true}
 		}
 	}
 	t.Fields["metadata"] = merge.Field{Type: objectMeta(), ZeroIsAbsent: true}

@@ -3,6 +3,8 @@ package laws
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -265,6 +267,9 @@ func (c *checker) droppedMap(a *at, q quad, v map[string]any) {
 			c.breach(Gone, a.child(name), "came from nowhere:", some(r[name]))
 		}
 	}
+	if !q.r.Set && lacking(a.field.Type, v) {
+		return
+	}
 	for name := range v {
 		sides := q.of(name)
 		b := a.child(name)
@@ -275,6 +280,14 @@ func (c *checker) droppedMap(a *at, q quad, v map[string]any) {
 			c.dropped(b, quad{o: some(sides.o.Value), v: sides.v, r: some(sides.r.Value)})
 		}
 	}
+}
+
+// lacking: an object has a field without which it would be refused, so that others' entries cannot stay alone.
+func lacking(t *merge.Type, v map[string]any) bool {
+	return t != nil && t.Kind == merge.Object && slices.ContainsFunc(slices.Collect(maps.Keys(v)), func(name string) bool {
+		f, declared := t.Fields[name]
+		return declared && f.Required && f.Default == nil
+	})
 }
 
 func text(o merge.Opt) string {

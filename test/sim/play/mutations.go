@@ -52,7 +52,7 @@ var Mutations = []Mutation{
 	{"an empty list is believed", "prune,empty-list", []edit{
 		{"internal/prune/list.go", "\tagain, err := s.Members(ctx, in)\n", "\tin.Kinds = nil\n\tagain, err := s.Members(ctx, in)\n"}}},
 	{"the write of owners ignores Retry-After", "server,busy", []edit{
-		{"internal/write/serverside.go", "if _, err = c.obey(ctx, err); err != nil {", "if err = ctx.Err(); err != nil {"}}},
+		{"internal/write/serverside.go", "if _, err = c.obey(ctx, err); err == nil {", "if err = ctx.Err(); err == nil {"}}},
 	{"server-side apply writes over what was created meanwhile", "server,creates", []edit{
 		{"internal/apply/request.go", "at = NoVersion", "at = \"\""}}},
 	{"server-side apply makes again what was deleted meanwhile", "server,deletes", []edit{
