@@ -204,12 +204,15 @@ func forgets(k *sweptKind, p merge.Path) bool {
 	return k.kind == resets && p[0].Name == "spec"
 }
 
-// apply applies v1 by server-side apply, and holds the plan to it.
+// apply applies v1 by server-side apply, and holds the plan to it. What is refused keeps its owners;
+// once kubectl has moved them, its apply is refused, too.
 func (r *owners) apply(objects []*sweptObject) {
 	r.t.Helper()
 	before := r.read(objects)
 	said, got := r.says(objects, asV1, "kubectl-merge", serverSide...)
 	after := r.read(objects)
+	refused := slices.DeleteFunc(slices.Clone(objects), func(o *sweptObject) bool { return said[o.ref()] != "" })
+	r.says(refused, asV1, "kubectl", "apply", "--server-side", "--force-conflicts") // says "serverside-applied" of what it is refused later
 	parallel(objects, func(o *sweptObject) {
 		policy, _ := merge.PolicyNamed("apply")
 		planner := apply.Planner{Policy: policy, Manager: apply.ServerManager, Validate: apply.Ignore, Writing: apply.ServerSide{}, Schemas: r.schemas(o)}
@@ -222,6 +225,9 @@ func (r *owners) apply(objects []*sweptObject) {
 			err := r.tried(o, o.v1)
 			if err == nil {
 				r.t.Errorf("%s: is refused, and the same by somebody else is not: %.5000s", o, got.stderr)
+			}
+			if !reflect.DeepEqual(laws.Entries(before[o]), laws.Entries(after[o])) {
+				r.t.Errorf("%s: is refused, and has other owners: %v, was %v", o, laws.Entries(after[o]), laws.Entries(before[o]))
 			}
 			o.refuse("server-side", err)
 			return
