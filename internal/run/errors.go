@@ -178,7 +178,7 @@ func (p *Plan) Waiting() map[*Item]bool {
 func (p *Plan) waiting(each func(*Item, Hindrance)) {
 	wait := func(items []*Item, h Hindrance) {
 		for _, item := range items {
-			if item.Err == nil && (item.writes() || item.Action() == apply.Delete) {
+			if item.Err == nil && item.Action().Writes() {
 				each(item, h)
 			}
 		}

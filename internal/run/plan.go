@@ -68,12 +68,6 @@ func (i *Item) Reason() string {
 	return ""
 }
 
-// writes reports whether the item is to be written.
-func (i *Item) writes() bool {
-	a := i.Action()
-	return a == apply.Create || a == apply.Change || a == apply.Recreate
-}
-
 // Failed joins the errors of the run and, as an *ObjectError each, of its items; nil if
 // there are none.
 func (p *Plan) Failed() error {

@@ -131,7 +131,7 @@ func (w *writer) settling(item *Item, err error) bool {
 // judge decides what a trial means for its item; err is its error.
 func (w *writer) judge(ctx context.Context, item *Item, err error, pending []*Item) {
 	switch {
-	case err == nil && !item.writes(): // it was merged again
+	case err == nil && !item.Action().Writes(): // it was merged again
 		w.stop = w.stop || w.blocks(item)
 		w.finished(ctx, item, unsent(item))
 	case err == nil:

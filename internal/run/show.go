@@ -60,7 +60,7 @@ func (p *Plan) Compare(ctx context.Context, item *Item, obj map[string]any) *Ite
 func (p *Plan) Preview(ctx context.Context, report func(*Item)) {
 	w := p.writer(report)
 	for _, item := range p.Items {
-		if item.writes() {
+		if item.Action().Writes() {
 			item.state = ready
 		} else {
 			w.finished(ctx, item, unsent(item))

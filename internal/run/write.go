@@ -24,7 +24,7 @@ func (p *Plan) Send(ctx context.Context, report func(*Item)) {
 	w.stop = p.Failed() != nil
 	for _, item := range p.Items {
 		w.stop = w.stop || w.blocks(item)
-		if item.Err != nil || item.writes() {
+		if item.Err != nil || item.Action().Writes() {
 			item.state = ready
 		} else {
 			w.finished(ctx, item, unsent(item))
