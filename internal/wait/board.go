@@ -59,21 +59,13 @@ func (w *Waiter) board(objects []Object) *board {
 	return b
 }
 
-// ending states why a wait ends.
-type ending uint8
-
-const (
-	notYet ending = iota
-	allReady
-	oneFailed
-)
-
-func (b *board) end() ending {
+// end returns why the wait ends: all objects are ready, or one has failed; otherwise Waiting.
+func (b *board) end() ready.State {
 	done := 0
 	for _, t := range b.objects {
 		switch t.verdict.State {
 		case ready.Failed:
-			return oneFailed
+			return ready.Failed
 		case ready.Ready, ready.Skipped:
 			done++
 		}
@@ -83,9 +75,9 @@ func (b *board) end() ending {
 	}
 	b.done = done
 	if done == len(b.objects) {
-		return allReady
+		return ready.Ready
 	}
-	return notYet
+	return ready.Waiting
 }
 
 // judgeAll judges every object that is not ready yet.

@@ -73,10 +73,10 @@ func (p *played) takes(kind string, u update, after time.Duration) {
 	p.take(u, p.now)
 }
 
-func (p *played) want(end ending, lines ...string) {
+func (p *played) want(end ready.State, lines ...string) {
 	p.t.Helper()
 	if got := p.end(); got != end || !slices.Equal(p.said, lines) {
-		p.t.Errorf("ending %d, want %d; reported\n%s\nwant\n%s", got, end, strings.Join(p.said, "\n"), strings.Join(lines, "\n"))
+		p.t.Errorf("ending %s, want %s; reported\n%s\nwant\n%s", got, end, strings.Join(p.said, "\n"), strings.Join(lines, "\n"))
 	}
 	p.said = nil
 }
@@ -91,36 +91,36 @@ func TestPodsBelongToTheirDeployment(t *testing.T) {
 
 	// What controls a pod may become known after it.
 	p.takes(kindPod, update{Update: follow.Update{Whole: true, Objects: []map[string]any{pod("p", "r", "ErrImagePull"), pod("other", "x", "InvalidImageName")}}}, 0)
-	p.want(notYet)
+	p.want(ready.Waiting)
 	p.takes("Deployment", update{Update: follow.Update{Whole: true, Objects: []map[string]any{liveDeployment(t, "web", "d", 0)}}}, 0)
-	p.want(notYet, "web waiting 0 of 1 replica available")
+	p.want(ready.Waiting, "web waiting 0 of 1 replica available")
 	p.takes(kindReplicaSet, update{Update: follow.Update{Whole: true, Objects: []map[string]any{set}}}, 0)
-	p.want(notYet, "web waiting ErrImagePull: pod p, container app")
+	p.want(ready.Waiting, "web waiting ErrImagePull: pod p, container app")
 
 	// The same trouble under its other name is no news; a list without the pod is.
 	p.takes(kindPod, update{Update: follow.Update{Objects: []map[string]any{pod("p", "r", "ImagePullBackOff")}}}, 20*time.Second)
-	p.want(notYet)
+	p.want(ready.Waiting)
 	p.takes(kindPod, update{Update: follow.Update{Whole: true}}, time.Second)
-	p.want(notYet, "web waiting 0 of 1 replica available")
+	p.want(ready.Waiting, "web waiting 0 of 1 replica available")
 	p.takes(kindPod, update{Update: follow.Update{Objects: []map[string]any{pod("q", "r", "ImagePullBackOff")}}}, time.Second)
 	p.takes(kindPod, update{Update: follow.Update{Gone: true, Objects: []map[string]any{pod("q", "r", "ImagePullBackOff")}}}, time.Second)
-	p.want(notYet, "web waiting ImagePullBackOff: pod q, container app", "web waiting 0 of 1 replica available")
+	p.want(ready.Waiting, "web waiting ImagePullBackOff: pod q, container app", "web waiting 0 of 1 replica available")
 
 	// Time alone makes a failure of it.
 	p.takes(kindPod, update{Update: follow.Update{Objects: []map[string]any{pod("s", "r", "CrashLoopBackOff")}}}, time.Second)
 	p.judgeAll(p.now.Add(30 * time.Second))
-	p.want(oneFailed, "web waiting CrashLoopBackOff: pod s, container app", "web failed CrashLoopBackOff: pod s, container app")
+	p.want(ready.Failed, "web waiting CrashLoopBackOff: pod s, container app", "web failed CrashLoopBackOff: pod s, container app")
 }
 
 func TestReadyIsLookedAtAgain(t *testing.T) {
 	p := play(t, deployment("a", "1"), deployment("b", ""))
 	p.takes("Deployment", update{Update: follow.Update{Whole: true, Objects: []map[string]any{liveDeployment(t, "a", "1", 1), liveDeployment(t, "b", "2", 0)}}}, 0)
-	p.want(notYet, "a ready", "b waiting 0 of 1 replica available")
+	p.want(ready.Waiting, "a ready", "b waiting 0 of 1 replica available")
 	p.takes("Deployment", update{Update: follow.Update{Objects: []map[string]any{liveDeployment(t, "a", "1", 0)}}}, 0)
 	p.takes("Deployment", update{Update: follow.Update{Objects: []map[string]any{liveDeployment(t, "b", "2", 1)}}}, 0)
-	p.want(notYet, "a waiting 0 of 1 replica available", "b ready")
+	p.want(ready.Waiting, "a waiting 0 of 1 replica available", "b ready")
 	p.takes("Deployment", update{Update: follow.Update{Objects: []map[string]any{liveDeployment(t, "a", "1", 1)}}}, 0)
-	p.want(allReady, "a ready")
+	p.want(ready.Ready, "a ready")
 }
 
 func TestGoneAndReplaced(t *testing.T) {
@@ -138,13 +138,13 @@ func TestGoneAndReplaced(t *testing.T) {
 	} {
 		p := play(t, deployment("a", tt.uid))
 		p.takes("Deployment", tt.u, 0)
-		p.want(oneFailed, tt.want)
+		p.want(ready.Failed, tt.want)
 	}
 	p := play(t, deployment("a", "2"))
 	p.takes("Deployment", update{Update: follow.Update{Gone: true, Objects: []map[string]any{liveDeployment(t, "a", "1", 1)}}}, 0)
-	p.want(notYet) // that was the one before it
+	p.want(ready.Waiting) // that was the one before it
 	p.takes("Deployment", update{Update: follow.Update{Note: "trouble"}}, 0)
-	p.want(notYet, "note trouble")
+	p.want(ready.Waiting, "note trouble")
 }
 
 func TestSources(t *testing.T) {
@@ -181,11 +181,11 @@ func TestClassIsReadOnce(t *testing.T) {
 	p := play(t, Object{Target: cluster.Target{Resource: claims, Namespace: "ns", Name: "c"}})
 	claim := read(t, `{"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":"c","uid":"1"},"spec":{"storageClassName":"lazy"},"status":{"phase":"Pending"}}`)
 	p.takes("PersistentVolumeClaim", update{Update: follow.Update{Objects: []map[string]any{claim}}}, 0)
-	p.want(notYet, "c waiting Pending: it is not bound to a volume yet")
+	p.want(ready.Waiting, "c waiting Pending: it is not bound to a volume yet")
 	all := p.classes()
 	if len(all) != 1 || all[0].class != "lazy" || len(p.classes()) != 0 {
 		t.Fatalf("want the class once: %v", all)
 	}
 	p.take(update{source: all[0], Update: follow.Update{Objects: []map[string]any{read(t, `{"volumeBindingMode":"WaitForFirstConsumer"}`)}}}, p.now)
-	p.want(allReady, "c ready it is bound when the first pod uses it")
+	p.want(ready.Ready, "c ready it is bound when the first pod uses it")
 }

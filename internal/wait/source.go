@@ -154,8 +154,8 @@ func (s source) run(ctx context.Context, api *cluster.Cluster, silence time.Dura
 func (b *board) confirm(ctx context.Context, all []source) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), detailTime)
 	defer cancel()
-	ready, begun := b.end() == allReady, time.Now()
-	all = slices.DeleteFunc(slices.Clone(all), func(s source) bool { return ready && s.Names == nil })
+	over, begun := b.end() == ready.Ready, time.Now()
+	all = slices.DeleteFunc(slices.Clone(all), func(s source) bool { return over && s.Names == nil })
 	unread := b.readAll(ctx, slices.DeleteFunc(slices.Clone(all), func(s source) bool { return b.read[s.Watching] }))
 	if time.Since(begun) > time.Second {
 		unread = b.readAll(ctx, all)

@@ -75,7 +75,7 @@ func (w *Waiter) Wait(ctx context.Context, objects []Object) error {
 	defer tick.Stop()
 	for {
 		why := ""
-		if b.end() == notYet {
+		if b.end() == ready.Waiting {
 			select {
 			case u := <-updates:
 				b.take(u, time.Now())
@@ -96,9 +96,9 @@ func (w *Waiter) Wait(ctx context.Context, objects []Object) error {
 		}
 		b.confirm(ctx, all)
 		switch end := b.end(); {
-		case end == allReady:
+		case end == ready.Ready:
 			return nil
-		case end == oneFailed, why != "":
+		case end == ready.Failed, why != "":
 			return w.report(ctx, b, why)
 		}
 	}
