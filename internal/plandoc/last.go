@@ -85,16 +85,10 @@ func (i Item) then(next Item) Item {
 
 // Reveal returns the actual value for a value of the document, given the current value at the same
 // place: hidden parts are taken from there, if they are the same. It is false if a hidden value
-// differs, or is missing.
+// differs, or is missing, which stays hidden.
 func (s Spelling) Reveal(id Identity, p merge.Path, v any, now merge.Opt) (any, bool) {
 	out := hider{s, id}.reveal(fieldsOf(p), v, now)
 	return out, !Hashes(out)
-}
-
-// Known is Reveal for a whole configuration; a hidden value that differs from the one in now stays
-// hidden.
-func (s Spelling) Known(id Identity, v any, now merge.Opt) any {
-	return hider{s, id}.reveal("", v, now)
 }
 
 // reveal returns v with the parts of now in place of the hashes that are theirs.

@@ -257,7 +257,7 @@ func (r reverting) configuration(side merge.Opt, now lastapplied.Original) merge
 		return side
 	}
 	is := parsed(merge.Some(now.Text))
-	v := r.Record.Known(r.Identity, side.Value, merge.Some(is))
+	v, _ := r.Record.Reveal(r.Identity, nil, side.Value, merge.Some(is))
 	if merge.Identical(v, is) {
 		v = now.Text
 	}
