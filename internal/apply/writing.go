@@ -79,13 +79,16 @@ func (m merging) since(ctx context.Context, original lastapplied.Original) (out 
 	return out, nil
 }
 
-// stamp puts the annotation on the result.
+// stamp puts the annotation on the result: local is recorded as applied last.
 func (ClientSide) stamp(p *Planned, _ sides) error {
-	final, err := p.stamped()
-	if err != nil {
+	text, err := p.record(merge.At[string](p.Live, "metadata", "annotations", lastapplied.Annotation), p.Result)
+	switch {
+	case err != nil:
 		return err
+	case text == "":
+		return p.complete(p.Result)
 	}
-	return p.complete(final)
+	return p.complete(lastapplied.With(p.Result, text))
 }
 
 // complete sets the object to store and determines the action.
@@ -100,15 +103,6 @@ func (p *Planned) complete(final any) error {
 		p.Action = Change
 	}
 	return nil
-}
-
-// stamped returns the result with local recorded as applied last.
-func (p *Planned) stamped() (any, error) {
-	text, err := p.record(merge.At[string](p.Live, "metadata", "annotations", lastapplied.Annotation), p.Result)
-	if text == "" || err != nil {
-		return p.Result, err
-	}
-	return lastapplied.With(p.Result, text), nil
 }
 
 // record returns local as it is recorded as applied last, beside the annotations of on. Where the
