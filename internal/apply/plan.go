@@ -201,11 +201,9 @@ func (p *Planner) input(s Subject, typ *merge.Type) strategy.Input {
 		Strategy:  p.Strategy,
 		Trace:     p.Trace,
 		Compare:   p.Compare,
+		Rules:     p.Rules.All(),
 	}
 	_, in.Recorded = p.Writing.(Recorded)
-	if p.Rules != nil {
-		in.Rules = p.Rules.Rules
-	}
 	if p.Strategic != nil && p.Strategy.NeedsStruct {
 		in.Strategic = p.Strategic(in.Group, in.Version, in.Kind)
 	}

@@ -134,10 +134,7 @@ func (c *call) waitAfter(s *session) {
 	if c.waits == waitNone {
 		return
 	}
-	var rules schema.Rules
-	if s.Planner.Rules != nil {
-		rules = s.Planner.Rules.Rules
-	}
+	rules := s.Planner.Rules.All()
 	s.Wait = func(ctx context.Context, items []*run.Item) error {
 		c.deadline()
 		var objects []wait.Object
