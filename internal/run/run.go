@@ -192,6 +192,16 @@ func (p *Plan) read(ctx context.Context, item *Item) {
 
 // merge merges an item with its live object; obj is nil if there is none.
 func (p *Plan) merge(ctx context.Context, item *Item, obj map[string]any) {
+	if p.admit(ctx, item, obj); item.Err != nil {
+		return
+	}
+	if p.foresee(item); item.Err == nil {
+		item.Err = p.store(item)
+	}
+}
+
+// admit is merge without what follows from the plan.
+func (p *Plan) admit(ctx context.Context, item *Item, obj map[string]any) {
 	item.found, item.UID = obj != nil, object.UID(obj)
 	if p.Pruner != nil && item.found {
 		if item.Err = p.Pruner.Admit(item, obj); item.Err != nil {
@@ -199,12 +209,7 @@ func (p *Plan) merge(ctx context.Context, item *Item, obj map[string]any) {
 		}
 	}
 	item.Own()
-	if item.Planned, item.Err = p.merged(ctx, item, obj); item.Err != nil {
-		return
-	}
-	if p.foresee(item); item.Err == nil {
-		item.Err = p.store(item)
-	}
+	item.Planned, item.Err = p.merged(ctx, item, obj)
 }
 
 // compares reports whether the server's result for each object is compared with its plan.

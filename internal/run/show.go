@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
-	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 )
 
@@ -43,14 +42,7 @@ func (p *Plan) Show(ctx context.Context, show func(*Item)) {
 // at any time after Merge.
 func (p *Plan) Compare(ctx context.Context, item *Item, obj map[string]any) *Item {
 	again := NewItem(item.Object, item.Target)
-	again.found, again.UID = obj != nil, object.UID(obj)
-	if p.Pruner != nil && again.found {
-		if again.Err = p.Pruner.Admit(again, obj); again.Err != nil {
-			return again
-		}
-	}
-	again.Own()
-	again.Planned, again.Err = p.plan(ctx, again, obj)
+	p.admit(ctx, again, obj)
 	return again
 }
 
