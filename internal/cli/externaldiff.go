@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -119,7 +118,10 @@ const diffPatience = 2 * time.Second
 // program has standard input, so that it may be one that is used by hand.
 func (d *differ) run(ctx context.Context, live, merged string) error {
 	cmd := exec.CommandContext(ctx, d.program[0], append([]string{live, merged}, d.program[1:]...)...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = fileOnly(d.In), d.Out, term.Direct(d.ErrOut)
+	cmd.Stdout, cmd.Stderr = d.Out, term.Direct(d.ErrOut)
+	if f, ok := d.In.(*os.File); ok { // any other reader would have to be copied, and waited for
+		cmd.Stdin = f
+	}
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = diffPatience
 	err := cmd.Run()
@@ -133,14 +135,6 @@ func (d *differ) run(ctx context.Context, live, merged string) error {
 		return fmt.Errorf("KUBECTL_EXTERNAL_DIFF: %s: there is no such program on PATH: install it, or unset the variable", d.program[0])
 	case err != nil:
 		return fmt.Errorf("KUBECTL_EXTERNAL_DIFF: %s: %w: it is to exit with 0 or 1", d.program[0], err)
-	}
-	return nil
-}
-
-// fileOnly returns r if it is a file: any other reader would have to be copied, and waited for.
-func fileOnly(r io.Reader) io.Reader {
-	if f, ok := r.(*os.File); ok {
-		return f
 	}
 	return nil
 }
