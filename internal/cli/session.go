@@ -199,18 +199,6 @@ func (l *liveSide) cluster() (_ *cluster.Cluster, err error) {
 	return l.api, err
 }
 
-func (l *liveSide) read(ctx context.Context) (_ *source.Saved, err error) {
-	if l.saved == nil {
-		if l.saved, err = source.ReadSaved(ctx, source.Inputs{Files: l.live, Flag: "--live", Stdin: term.Stdin(ctx, l.In), Pack: true, Values: l.secretValues()}); err != nil {
-			return nil, errors.Join(each(leaves(err), func(err error) error { return fmt.Errorf("--live: %w", err) })...)
-		}
-		if l.saved.Empty() {
-			l.note("--live", listed(l.live)+": holds no object: all objects count as absent")
-		}
-	}
-	return l.saved, nil
-}
-
 // unmatched notes with a text that none of the saved objects is in the input, as of another file. An error of an
 // object says more.
 func (l *liveSide) unmatched(p *run.Plan, find func(object.Object) (*object.Object, error), flag, text string) {
@@ -244,12 +232,15 @@ func (l *liveSide) unknown(ctx context.Context, p *run.Plan) {
 func (l *liveSide) open(ctx context.Context, job *run.Job, defs *apply.Definitions) (serves func(kind string) bool, err error) {
 	job.Planner.Strategic = strategic.By(cluster.Struct)
 	if len(l.live) > 0 {
-		saved, err := l.read(ctx)
-		if err != nil {
-			return nil, err
+		in := source.Inputs{Files: l.live, Flag: "--live", Stdin: term.Stdin(ctx, l.In), Pack: true, Values: l.secretValues()}
+		if l.saved, err = source.ReadSaved(ctx, in); err != nil {
+			return nil, errors.Join(each(leaves(err), func(err error) error { return fmt.Errorf("--live: %w", err) })...)
+		}
+		if l.saved.Empty() {
+			l.note("--live", listed(l.live)+": holds no object: all objects count as absent")
 		}
 		job.Planner.Schemas = defs.Around(nil)
-		job.Live = &live.Files{Saved: saved, Namespaces: l.offlineNamespacing(), Kind: defs.Kind}
+		job.Live = &live.Files{Saved: l.saved, Namespaces: l.offlineNamespacing(), Kind: defs.Kind}
 		return nil, nil
 	}
 	api, err := l.cluster()
