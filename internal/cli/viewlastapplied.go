@@ -77,15 +77,6 @@ func (v *viewVerb) show(o target.Target, was lastapplied.Original) error {
 	return v.emit(v.confText(o, was, conf))
 }
 
-// withMetadata is conf, whose values are blanked, with metadata in which they are hidden.
-func withMetadata(conf, metadata any) any {
-	obj, isMap := conf.(map[string]any)
-	if !isMap || metadata == nil {
-		return conf
-	}
-	return merge.With(obj, metadata, "metadata")
-}
-
 // confText is the configuration in the form asked for. A Secret's values are hidden,
 // unless they are not there anyway.
 //
@@ -96,8 +87,10 @@ func (v *viewVerb) confText(o target.Target, was lastapplied.Original, conf any)
 	if at := (redact.Place{Values: redact.ValuesOf(o.Live)}); !v.secrets {
 		_, all := redact.MaskAt(at, merge.Opt{}, merge.Some(conf), v.Sensitive(o, conf))
 		hidden = all.Value
-		if m, isMap := all.Value.(map[string]any); isMap && was.State == lastapplied.Blanked {
-			hidden = withMetadata(conf, m["metadata"])
+		if m, isMap := all.Value.(map[string]any); isMap && was.State == lastapplied.Blanked { // metadata alone has values to hide
+			if hidden = conf; m["metadata"] != nil {
+				hidden = merge.With(merge.At[map[string]any](conf), m["metadata"], "metadata")
+			}
 		}
 	}
 	masked := !merge.Equal(conf, hidden, nil)
