@@ -20,8 +20,7 @@ import (
 var _ = registerPrinter(printerRow{
 	name: "outcome", help: "what became of each object, as JSON: outcome, impact, changes, notes, error, requests, seconds", values: true, conflicts: true, merges: true, impact: true, needs: run.Changes,
 	open: func(v view) (printer, error) {
-		notes := &reporter{env: v.env, secrets: v.secrets, preview: v.mode != dryNone, files: map[string]bool{}}
-		return &outcomePrinter{view: v, report: outcome.Report{ShowSecrets: v.secrets}, notes: notes}, nil
+		return &outcomePrinter{view: v, report: outcome.Report{ShowSecrets: v.secrets}, notes: v.reporter()}, nil
 	},
 })
 

@@ -177,11 +177,9 @@ func (u *undoing) open(ctx context.Context, mode dryRun) (*session, *undo.Undo, 
 	rules := &apply.UserRules{Rules: u.doc.Rules, Values: u.secretValues()}
 	plan := &undo.Undo{
 		Record: u.doc, Except: u.omits, API: api, Live: &live.Server{API: api},
-		Planner: &apply.Planner{Policy: policy, Manager: u.manager, Schemas: docs.Type, Rules: rules, Trace: shown.traces},
-		Note:    u.noteOnce,
-		Contents: func(ctx context.Context, all []applyset.Decision) applyset.Contents {
-			return (&prune.Set{API: api, Limit: u.concurrency}).Contents(ctx, all)
-		},
+		Planner:  &apply.Planner{Policy: policy, Manager: u.manager, Schemas: docs.Type, Rules: rules, Trace: shown.traces},
+		Note:     u.noteOnce,
+		Contents: (&prune.Set{API: api, Limit: u.concurrency}).Contents,
 		Cover: func(ctx context.Context, id string, members []applyset.Member) error {
 			return u.cover(ctx, api, id, members)
 		},
