@@ -52,12 +52,13 @@ func (d *Writer) Unchanged() { d.summary.Unchanged++ }
 // Close writes the summary, by which a whole document is recognized. The error is that of the
 // underlying writer.
 func (d *Writer) Close() error {
-	var b builder
-	if !d.begun {
-		b.field("", "objects", []any{})
-	}
-	(&encoder{&b, ""}).mapping("summary", true, d.summary.fields)
-	_, err := d.w.Write(b.Bytes())
+	text, _ := encoded("", func(c codec) { // numbers never fail
+		if !d.begun {
+			c.texts("objects", &[]string{})
+		}
+		c.mapping("summary", true, d.summary.fields)
+	})
+	_, err := d.w.Write(text)
 	return err
 }
 
@@ -107,9 +108,32 @@ type encoder struct {
 	lead string // of the next field
 }
 
+// put writes a field, whose first line begins with the lead; the others are indented as far.
 func (e *encoder) put(name string, v any) {
-	e.field(e.lead, name, v)
-	e.lead = strings.Repeat(" ", len(e.lead))
+	lead := e.lead
+	e.lead = strings.Repeat(" ", len(lead))
+	if yamldoc.Deep(v) { // is printed as one line of JSON, which a block cannot contain
+		text, err := json.Marshal(v)
+		e.err = cmp.Or(e.err, err)
+		e.line(lead + name + ": " + string(escape.JSON(text)))
+		return
+	}
+	text, err := yamldoc.Encode(map[string]any{name: v})
+	if err != nil && e.err == nil {
+		e.err = err
+		return
+	}
+	for i, line := range bytes.SplitAfter(text, []byte("\n")) {
+		switch {
+		case len(line) == 0:
+			continue
+		case i == 0:
+			e.WriteString(lead)
+		case len(line) > 1: // a blank line of a block needs no spaces
+			e.WriteString(e.lead)
+		}
+		e.Write(line)
+	}
 }
 
 func (e *encoder) textField(name, v string, _ func(string) string) {
@@ -168,30 +192,3 @@ type builder struct {
 }
 
 func (b *builder) line(text string) { b.WriteString(text + "\n") }
-
-// field writes a field. lead is the beginning of its first line; the others are indented as far.
-func (b *builder) field(lead, key string, v any) {
-	if yamldoc.Deep(v) { // is printed as one line of JSON, which a block cannot contain
-		text, err := json.Marshal(v)
-		b.err = cmp.Or(b.err, err)
-		b.line(lead + key + ": " + string(escape.JSON(text)))
-		return
-	}
-	text, err := yamldoc.Encode(map[string]any{key: v})
-	if err != nil && b.err == nil {
-		b.err = err
-		return
-	}
-	rest := bytes.Repeat([]byte(" "), len(lead))
-	for i, line := range bytes.SplitAfter(text, []byte("\n")) {
-		switch {
-		case len(line) == 0:
-			continue
-		case i == 0:
-			b.WriteString(lead)
-		case len(line) > 1: // a blank line of a block needs no spaces
-			b.Write(rest)
-		}
-		b.Write(line)
-	}
-}
