@@ -281,13 +281,13 @@ func (c *applying) send(ctx context.Context, pinned bool) (map[string]any, error
 // request sends the request of the current plan. A pinned one is bound to the values that it
 // replaces instead of the resourceVersion.
 func (c *applying) request(ctx context.Context, pinned bool) (map[string]any, error) {
-	p := c.out.Planned
-	r, err := c.prepared(pinned)
-	if err != nil {
+	p, w, err := c.out.Planned, c.Write, error(nil)
+	if c.Prepared != nil {
+		c.last = *c.Prepared
+	} else if c.last, err = p.Request(pinned); err != nil {
 		return nil, err
 	}
-	c.last = r
-	w := c.Write
+	r := c.last
 	if p.Applying != nil && w.For == cluster.Merging {
 		w.For = cluster.Applying // also a trial that is sent in another way
 	}
@@ -310,13 +310,6 @@ func (c *applying) request(ctx context.Context, pinned bool) (map[string]any, er
 		c.note("was replaced whole, as its server takes no patches (bound to the version that was merged: nothing of others is lost)")
 	}
 	return obj, err
-}
-
-func (c *applying) prepared(pinned bool) (apply.Request, error) {
-	if c.Prepared != nil {
-		return *c.Prepared, nil
-	}
-	return c.out.Planned.Request(pinned)
 }
 
 // version returns the version of the live object that was merged; "" if there was none.
