@@ -61,10 +61,8 @@ func (s *Server) Recreate(ctx context.Context, r Recreation) (Result, error) {
 type recreating struct {
 	*Server
 	Recreation
-	out     Result
-	final   map[string]any // the object to create
-	retries int
-	end     func(stored map[string]any, err error) // of the deletion that was executed
+	out Result                                 // its Object is the one to create, until it is created
+	end func(stored map[string]any, err error) // of the deletion that was executed
 }
 
 // begin records a deletion.
@@ -79,11 +77,12 @@ func (c *recreating) begin() (err error) {
 }
 
 // body builds the object to create from the current plan.
-func (c *recreating) body() (err error) {
-	if c.final, err = c.Planned.Recreation(); err != nil {
+func (c *recreating) body() error {
+	obj, err := c.Planned.Recreation()
+	if err != nil {
 		return fmt.Errorf("%s: cannot be created again: %w", c.Target, err)
 	}
-	c.out = Result{Outcome: Recreated, Object: c.final, Planned: c.Planned, Retries: c.retries}
+	c.out = Result{Outcome: Recreated, Object: obj, Planned: c.Planned, Retries: c.out.Retries}
 	return nil
 }
 
@@ -92,7 +91,7 @@ func (c *recreating) try(ctx context.Context) (Result, error) {
 	if _, err := c.API.Delete(ctx, c.Target, c.deletion(false)); err != nil {
 		return c.out, fmt.Errorf("%s: cannot be deleted to be created again: %w", c.Target, err)
 	}
-	_, err := c.API.Create(ctx, c.Target, c.final, c.Write)
+	_, err := c.API.Create(ctx, c.Target, c.out.Object, c.Write)
 	if err != nil && !cluster.IsAlreadyExists(err) {
 		return c.out, fmt.Errorf("%s: cannot be created again, and so was not deleted: %w", c.Target, err)
 	}
@@ -143,7 +142,7 @@ func (c *recreating) remove(ctx context.Context) error {
 		if len(c.Planned.Conflicts) > 0 {
 			return fmt.Errorf("%s: was changed by others meanwhile, and now has conflicts: nothing was deleted: merge again", c.Target)
 		}
-		c.retries++
+		c.out.Retries++
 		if err := c.body(); err != nil {
 			return err
 		}
@@ -179,10 +178,10 @@ func (c *recreating) gone(ctx context.Context) error {
 // create creates the object, and retries as long as that may help: it was deleted.
 func (c *recreating) create(ctx context.Context) (Result, error) {
 	for try := 1; ; try++ {
-		obj, err := c.API.Create(ctx, c.Target, c.final, c.Write)
+		obj, err := c.API.Create(ctx, c.Target, c.out.Object, c.Write)
 		if cluster.IsAlreadyExists(err) && try > 1 { // an earlier answer may have been lost
 			live, failed := c.API.Get(ctx, c.Target)
-			if failed == nil && lastapplied.Read(live).Text == lastapplied.Read(c.final).Text {
+			if failed == nil && lastapplied.Read(live).Text == lastapplied.Read(c.out.Object).Text {
 				obj, err = live, nil
 			}
 		}
