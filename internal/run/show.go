@@ -74,7 +74,7 @@ func unsent(item *Item) write.Result {
 	case apply.Recreate:
 		return write.Again(item.Planned)
 	case apply.Held:
-		return write.Left(item.Planned)
+		return write.Result{Outcome: write.Unsettled, Object: item.Planned.Final, Planned: item.Planned}
 	default:
 		return write.Foreseen(item.Planned)
 	}

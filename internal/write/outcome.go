@@ -61,11 +61,6 @@ func Writes(p apply.Planned) bool {
 // reports it for an object for which nothing is sent. Object is nil if p is not stored whole.
 func Foreseen(p apply.Planned) Result { return Result{}.of(p) }
 
-// Left returns the result of writing nothing of p, which is left to the user.
-func Left(p apply.Planned) Result {
-	return Result{Outcome: Unsettled, Object: p.Final, Planned: p}
-}
-
 // Removed returns the result of deleting the object that p read.
 func Removed(p apply.Planned) Result {
 	return Result{Outcome: Pruned, Object: p.Live, Planned: p}
