@@ -162,23 +162,19 @@ func spread(batches []*batch) (wide, rest []*batch) {
 		small[b.Resource] = append(small[b.Resource], b)
 	}
 	for _, r := range kinds {
-		if whole := joined(r, small[r]); len(small[r]) >= wideSpans && len(whole.items) >= listMany {
+		whole := &batch{Resource: r, wanted: map[place]*Item{}}
+		for _, b := range small[r] {
+			for _, item := range b.items {
+				whole.add(item)
+			}
+		}
+		if len(small[r]) >= wideSpans && len(whole.items) >= listMany {
 			wide = append(wide, whole)
 		} else {
 			rest = append(rest, small[r]...)
 		}
 	}
 	return wide, rest
-}
-
-func joined(r cluster.Resource, parts []*batch) *batch {
-	whole := &batch{Resource: r, wanted: map[place]*Item{}}
-	for _, b := range parts {
-		for _, item := range b.items {
-			whole.add(item)
-		}
-	}
-	return whole
 }
 
 // pays reports whether a list is worth its request. Cluster-scoped kinds usually have many other
