@@ -110,8 +110,12 @@ func (u *Users) Await(ctx context.Context, targets []cluster.Target, until time.
 			}
 			s.take(one)
 		case <-again:
-		case <-timeout:
-			return u.overdue(ctx, sources, targets), nil
+		case <-timeout: // it may have passed before the first look
+			s, err := u.look(ctx, sources)
+			if err != nil {
+				return slices.Repeat([]Use{{Unknown: err}}, len(targets)), nil
+			}
+			return s.who(targets, noUser), nil
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
@@ -133,15 +137,6 @@ func (u *Users) Await(ctx context.Context, targets []cluster.Target, until time.
 		}
 		again = time.After(follow.Pause)
 	}
-}
-
-// overdue looks once more after the deadline, which may have passed before the first look.
-func (u *Users) overdue(ctx context.Context, sources []source, targets []cluster.Target) []Use {
-	s, err := u.look(ctx, sources)
-	if err == nil {
-		return s.who(targets, noUser)
-	}
-	return slices.Repeat([]Use{{Unknown: err}}, len(targets))
 }
 
 // sources returns the kinds to be searched, in each namespace of the targets.
