@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -223,9 +222,7 @@ func (r waitReport) print(line string) { fmt.Fprintln(r.line.Beside(r.ErrOut), l
 
 func (r waitReport) event(e waitEvent) {
 	e.Text = escape.Line(e.Text)
-	if text, err := json.Marshal(e); err == nil {
-		r.print(string(escape.JSON(text)))
-	}
+	_ = escape.WriteJSON(r.line.Beside(r.ErrOut), e, "") // only stdout matters
 }
 
 // end prints events and logs of the objects that are not ready, and adds the exit code to the
