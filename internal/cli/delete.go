@@ -48,8 +48,16 @@ func (v *setCall) delete(ctx context.Context) error {
 	if err := v.confirm(ctx, plan, "--dry-run"); err != nil {
 		return err
 	}
+	notes := v.reporter()
 	if plan.Err == nil {
-		v.send(ctx, plan)
+		v.finish(ctx, plan, plan.Send, func(item *run.Item) {
+			switch item.Action() {
+			case apply.Delete:
+				v.outcome(item.Target, "deleted")
+			case apply.Keep:
+				notes.kept(item)
+			}
+		})
 	}
 	if err := plan.Failed(); err != nil {
 		return err
@@ -73,20 +81,6 @@ func (v *setCall) delete(ctx context.Context) error {
 	}
 	v.outcome(s.Target, "deleted")
 	return nil
-}
-
-// send deletes the members, or shows the deletions.
-func (v *setCall) send(ctx context.Context, plan *run.Plan) {
-	notes := v.reporter()
-	report := func(item *run.Item) {
-		switch item.Action() {
-		case apply.Delete:
-			v.outcome(item.Target, "deleted")
-		case apply.Keep:
-			notes.kept(item)
-		}
-	}
-	v.finish(ctx, plan, plan.Send, report)
 }
 
 // await waits until objects deleted now or before are gone.
