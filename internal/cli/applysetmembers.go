@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/complete"
@@ -58,7 +57,7 @@ func (v *setCall) adopt(ctx context.Context) error {
 	if len(found) == 0 {
 		return errors.New("no objects found to adopt: check -l or --from, and the namespace (-n chooses another), or name them, as TYPE/NAME")
 	}
-	joined, err := s.Join(ctx, found, prune.Labelling{From: from, Manager: apply.DefaultManager, DryRun: v.mode == dryServer, Nothing: v.mode == dryClient})
+	joined, err := s.Join(ctx, found, prune.Labelling{From: from, DryRun: v.mode == dryServer, Nothing: v.mode == dryClient})
 	for _, m := range joined {
 		v.outcome(m.Target, "adopted")
 	}
@@ -94,11 +93,10 @@ func (v *setCall) adoptees(ctx context.Context, s, other *prune.Set) ([]prune.Me
 	case len(v.args) > 1:
 		return v.named(ctx, cluster.Query{Args: v.args[1:], Namespace: ns})
 	case v.inputs.Selector != "":
-		l := prune.Labelled{Selector: v.inputs.Selector, Namespace: ns}
 		if v.namespaces {
-			l.Namespace = ""
+			ns = ""
 		}
-		found, others, err := s.Applied(ctx, l)
+		found, others, err := s.Applied(ctx, v.inputs.Selector, ns)
 		if others > 0 {
 			s.Note(s.Target.String(), diff.Count(others, "more object has", "more objects have")+" these labels, and nobody has applied it, or another object owns it: name those that are to be members, as TYPE/NAME")
 		}
@@ -186,14 +184,13 @@ func (v *setCall) disband(ctx context.Context) error {
 		return err
 	}
 	if v.mode != dryClient { // everything is tried before anything is written
-		l := prune.Labelling{Manager: apply.DefaultManager, DryRun: true}
-		if err := errors.Join(s.Leave(ctx, members, l), s.Remove(ctx, true)); err != nil {
+		if err := errors.Join(s.Leave(ctx, members, prune.Labelling{DryRun: true}), s.Remove(ctx, true)); err != nil {
 			return err
 		}
 	}
 	for _, m := range members {
 		if v.mode == dryNone {
-			if err := s.Leave(ctx, []prune.Member{m}, prune.Labelling{Manager: apply.DefaultManager}); err != nil {
+			if err := s.Leave(ctx, []prune.Member{m}, prune.Labelling{}); err != nil {
 				return err
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
@@ -25,17 +26,11 @@ func (s *Set) Existing() error {
 	return nil
 }
 
-// Labelled selects objects with these labels.
-type Labelled struct {
-	Selector  string
-	Namespace string // "" for all
-}
-
-// Applied returns the applied objects with these labels: they carry the last-applied configuration,
+// Applied returns the applied objects with these labels in a namespace, "" for all: they carry the last-applied configuration,
 // and have no owner. others counts the rest: objects that controllers make often have the labels of
 // the object that they were made for. The error is that of a list; nothing is returned with it.
-func (s *Set) Applied(ctx context.Context, l Labelled) (found []Member, others int, err error) {
-	all, err := s.everywhere(ctx, l)
+func (s *Set) Applied(ctx context.Context, selector, namespace string) (found []Member, others int, err error) {
+	all, err := s.everywhere(ctx, selector, namespace)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -56,7 +51,7 @@ func (s *Set) Applied(ctx context.Context, l Labelled) (found []Member, others i
 
 // everywhere lists objects of every kind that can be listed and deleted. A kind that the
 // user may not list, or whose server does not answer, is reported and left out.
-func (s *Set) everywhere(ctx context.Context, l Labelled) ([]Member, error) {
+func (s *Set) everywhere(ctx context.Context, selector, namespace string) ([]Member, error) {
 	resources, err := s.API.Deletable(ctx)
 	switch {
 	case len(resources) == 0 && err != nil:
@@ -66,7 +61,7 @@ func (s *Set) everywhere(ctx context.Context, l Labelled) ([]Member, error) {
 	}
 	found, errs := make([][]map[string]any, len(resources)), make([]error, len(resources))
 	parallel.Each(ctx, parallel.Steps{N: len(resources), Limit: s.Limit}, func(i int) {
-		found[i], errs[i] = s.API.ListMetadata(ctx, resources[i], resources[i].Within(l.Namespace), l.Selector)
+		found[i], errs[i] = s.API.ListMetadata(ctx, resources[i], resources[i].Within(namespace), selector)
 	})
 	var (
 		all     []Member
@@ -91,7 +86,6 @@ func (s *Set) everywhere(ctx context.Context, l Labelled) ([]Member, error) {
 // Labelling is a change of the set that objects are part of.
 type Labelling struct {
 	From    string // the id of a set that they may be part of now, besides this one
-	Manager string // field manager
 	DryRun  bool   // the server checks the request and stores nothing
 	Nothing bool   // nothing is sent
 
@@ -168,7 +162,7 @@ func (s *Set) relabel(ctx context.Context, m Member, l Labelling) error {
 		return fmt.Errorf("%s: %w", m.Target, run.ErrUnwritten)
 	}
 	ctx = parallel.Outlasting(ctx)
-	w := cluster.Write{FieldManager: l.Manager, DryRun: l.DryRun}
+	w := cluster.Write{FieldManager: apply.DefaultManager, DryRun: l.DryRun}
 	for try := 0; ; try++ {
 		var label any
 		if l.to != "" {

@@ -130,7 +130,7 @@ func (s *Set) Verify(ctx context.Context) (want applyset.Parent, problems []stri
 	if err != nil {
 		return want, nil, err
 	}
-	others, err := s.everywhere(ctx, Labelled{Selector: applyset.PartOfLabel + "=" + s.Parent.ID()})
+	others, err := s.everywhere(ctx, applyset.PartOfLabel+"="+s.Parent.ID(), "")
 	if err != nil {
 		return want, nil, err
 	}

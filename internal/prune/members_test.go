@@ -93,14 +93,14 @@ func TestJoin(t *testing.T) {
 			found, _ := m.ListMetadata(t.Context(), r, "", "")
 			return members(r, found)
 		}
-		_, err := s.Join(t.Context(), append(all(configMaps), all(things)...), Labelling{Manager: "x"})
+		_, err := s.Join(t.Context(), append(all(configMaps), all(things)...), Labelling{})
 		fails(t, "of another set", err, "thing.example.com/other: metadata.labels")
 		m.log = nil
-		joined, err := s.Join(t.Context(), all(configMaps), Labelling{Manager: "x", Nothing: true})
+		joined, err := s.Join(t.Context(), all(configMaps), Labelling{Nothing: true})
 		if fails(t, "client's dry run", err, ""); len(joined) != 2 || len(m.asked("apply", "patch")) > 0 {
 			t.Errorf("%v, %v", joined, m.log)
 		}
-		_, err = s.Join(t.Context(), all(configMaps), Labelling{Manager: "x", DryRun: true})
+		_, err = s.Join(t.Context(), all(configMaps), Labelling{DryRun: true})
 		fails(t, "server's dry run", err, "")
 		m.fail = func(request string) error {
 			if request == "patch configmap/b" { // somebody else writes it, once
@@ -110,7 +110,7 @@ func TestJoin(t *testing.T) {
 			return nil
 		}
 		m.log = nil
-		_, err = s.Join(t.Context(), append(all(configMaps), all(things)...), Labelling{Manager: "x", From: "applyset-x-v1"})
+		_, err = s.Join(t.Context(), append(all(configMaps), all(things)...), Labelling{From: "applyset-x-v1"})
 		fails(t, "both", err, "")
 		equal(t, "requests", m.asked("apply", "patch"), []string{"apply secret/shop", "patch configmap/a", "patch configmap/b", "patch configmap/b", "patch thing.example.com/other"})
 		if m.lists() != "ConfigMap,Thing.example.com" {
@@ -141,9 +141,9 @@ func TestLeave(t *testing.T) {
 			}
 			return nil
 		}
-		fails(t, "taken by another", s.Leave(t.Context(), everyone[:1], Labelling{Manager: "x"}), "configmap/a: ")
+		fails(t, "taken by another", s.Leave(t.Context(), everyone[:1], Labelling{}), "configmap/a: ")
 		m.fail = nil
-		fails(t, "left", s.Leave(t.Context(), everyone[1:], Labelling{Manager: "x"}), "")
+		fails(t, "left", s.Leave(t.Context(), everyone[1:], Labelling{}), "")
 		if left, _ := s.Everyone(t.Context()); len(left) > 0 {
 			t.Errorf("%v", left)
 		}
@@ -171,7 +171,7 @@ func TestApplied(t *testing.T) {
 	})
 	s, notes := shop(t, m)
 	m.fail = failing("list things ns", forbidden())
-	found, others, err := s.Applied(t.Context(), Labelled{Selector: "app=shop", Namespace: "ns"})
+	found, others, err := s.Applied(t.Context(), "app=shop", "ns")
 	if err != nil || len(found) != 1 || found[0].Name != "applied" || others != 2 {
 		t.Errorf("%v, %d, %v", found, others, err)
 	}
@@ -179,7 +179,7 @@ func TestApplied(t *testing.T) {
 		t.Errorf("notes %v", *notes)
 	}
 	m.fail = failing("list things ns", errLost)
-	_, _, err = s.Applied(t.Context(), Labelled{Selector: "app=shop", Namespace: "ns"})
+	_, _, err = s.Applied(t.Context(), "app=shop", "ns")
 	fails(t, "any other error", err, "Thing.example.com: lost")
 }
 
