@@ -70,7 +70,6 @@ func TestSomethingToReportIsNotShared(t *testing.T) {
 		"an answer":               func(i *Item) { i.Answers = []apply.Answer{{}} },
 		"a problem of its plan":   func(i *Item) { i.Planned.Problems = []string{"is odd"} },
 		"a note on its write":     func(i *Item) { i.Result.Notes = []string{"was changed"} },
-		"an attempt more":         func(i *Item) { i.Result.Retries = 1 },
 		"a field set only once":   func(i *Item) { i.fixed = []string{"spec.a"} },
 		"a request to be sent":    func(i *Item) { i.Planned.Action, i.stored.request = apply.Change, &apply.Request{} },
 		"its live object":         func(i *Item) { i.Planned.Live = map[string]any{"a": "b"} },

@@ -45,7 +45,6 @@ type Result struct {
 	Object  map[string]any // as stored by the server; the merge result for Unsettled
 	Planned apply.Planned  // the plan that was sent last
 	Notes   []string       // one line each, without the object's name
-	Retries int            // how often it was read and merged again
 
 	// Restored holds the paths of values that were sent to be replaced or removed, and that the
 	// server's answer has as before: an admission webhook, or the server, restored them.

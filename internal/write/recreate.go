@@ -82,7 +82,7 @@ func (c *recreating) body() error {
 	if err != nil {
 		return fmt.Errorf("%s: cannot be created again: %w", c.Target, err)
 	}
-	c.out = Result{Outcome: Recreated, Object: obj, Planned: c.Planned, Retries: c.out.Retries}
+	c.out = Result{Outcome: Recreated, Object: obj, Planned: c.Planned}
 	return nil
 }
 
@@ -142,7 +142,6 @@ func (c *recreating) remove(ctx context.Context) error {
 		if len(c.Planned.Conflicts) > 0 {
 			return fmt.Errorf("%s: was changed by others meanwhile, and now has conflicts: nothing was deleted: merge again", c.Target)
 		}
-		c.out.Retries++
 		if err := c.body(); err != nil {
 			return err
 		}

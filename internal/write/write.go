@@ -260,7 +260,6 @@ func (c *applying) reread(ctx context.Context, try int) error {
 		return err
 	}
 	c.Prepared = nil
-	c.out.Retries++
 	return nil
 }
 
