@@ -81,7 +81,8 @@ func (p *Planner) UnknownFields(s Subject, t *merge.Type, paths ...merge.Path) s
 	return strings.Join(names, ", ")
 }
 
-// ambiguous lists the entries of lists that server-side apply cannot distinguish.
+// ambiguous lists the entries of lists that server-side apply cannot distinguish: those with the key of another,
+// or without a key.
 func ambiguous(v any, at merge.Path, typ *merge.Type) (out []string) {
 	switch v := v.(type) {
 	case map[string]any:

@@ -105,8 +105,8 @@ func (ServerSide) sides(ctx context.Context, m merging) (out sides, err error) {
 	m.local = withoutEmptyKeys(m.local, out.typ)
 	local, _ := lastapplied.Strip(lastapplied.Without(m.local), m.HasStatus)
 	known.stated = lastapplied.FoldStringData(local)
-	if err := m.unambiguous(known.stated, out.typ); err != nil {
-		return out, err
+	if problems := ambiguous(known.stated, nil, out.typ); len(problems) > 0 {
+		return out, errors.New(Few(problems) + ": fix the file, or merge without --server-side")
 	}
 	out.Triple, out.fromOwners, out.server = m.triple(), true, known
 	out.Triple.Applied = true
@@ -214,16 +214,6 @@ func (k *serverSides) problem(manager string) string {
 		return fmt.Sprintf("adopted from %s, once it is written: what was owned so is owned by %s then", strings.Join(k.adopted, ", "), manager)
 	}
 	return fmt.Sprintf("migrated from client-side apply (%s) to server-side apply as %s, once it is written: the fields that were set so are owned so then", strings.Join(append(k.from, k.adopted...), ", "), manager)
-}
-
-// unambiguous returns one error for all lists that server-side apply refuses: those with
-// two entries of one key, or with an entry without a key.
-func (m merging) unambiguous(v any, typ *merge.Type) error {
-	problems := ambiguous(v, nil, typ)
-	if len(problems) == 0 {
-		return nil
-	}
-	return errors.New(Few(problems) + ": fix the file, or merge without --server-side")
 }
 
 // stamp computes the configuration to apply, and the owners that have to be sent to the
