@@ -47,7 +47,7 @@ func (h *holding) decide(ctx context.Context, p *run.Plan, items []*run.Item) er
 		return err
 	}
 	for i, item := range items {
-		if !uses[i].Free() {
+		if uses[i] != (wait.Use{}) {
 			keepNamed(p, item, uses[i])
 		}
 	}

@@ -41,9 +41,6 @@ type Use struct {
 	Unknown error  // why others may exist
 }
 
-// Free reports whether the object has no users.
-func (u Use) Free() bool { return u == Use{} }
-
 // Find returns the users of each target. Called before deletions, too, it knows after them to whom a
 // pod belongs whose ReplicaSet is gone already. The error means that the server could not be asked.
 func (u *Users) Find(ctx context.Context, targets []cluster.Target) ([]Use, error) {

@@ -314,7 +314,7 @@ func TestUsers(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := u.Find(t.Context(), old)
-		if err != nil || got[0].By != tt.want || (got[0].Unknown != nil) != tt.unknown || got[0].Free() != (tt.want == "" && !tt.unknown) {
+		if err != nil || got[0].By != tt.want || (got[0].Unknown != nil) != tt.unknown || (got[0] == Use{}) != (tt.want == "" && !tt.unknown) {
 			t.Errorf("%s: %+v, %v; want %q", tt.what, got, err, tt.want)
 		}
 	}
