@@ -10,7 +10,6 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
-	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
 	"github.com/kubectl-merge/kubectl-merge/internal/plandoc"
 	"github.com/kubectl-merge/kubectl-merge/internal/record"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
@@ -97,7 +96,7 @@ func (f *binding) bind() func(*run.Item, apply.Planned) error {
 		if item.ActionOf(p) == apply.Nothing {
 			return surplus(item, f.plan.Lost(record.Identity(item), p))
 		}
-		return surplus(item, f.plan.Surplus(f.plan.Item(record.Subject(item, p)), p.Type, ownership.Of(p.Live)))
+		return surplus(item, f.plan.Surplus(record.Subject(item, p)))
 	}
 }
 

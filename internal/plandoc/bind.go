@@ -39,12 +39,6 @@ func (i Identity) Versionless() Identity {
 	return i
 }
 
-// Item returns the document form of an object as Surplus compares it: that of Spelling.Item,
-// without the reasons of its changes, which would require all notes.
-func (b *Bound) Item(sub Subject) Item {
-	return b.item(sub, func(apply.Planned) map[string]string { return nil })
-}
-
 // Missing returns the objects of the plan that are not in a run's input; known reports whether an
 // object is.
 func (b *Bound) Missing(known func(Identity) bool) (out []Identity) {
@@ -68,8 +62,9 @@ func (b *Bound) elsewhere(id Identity) string {
 // Surplus lists what a run would do with an object beyond the plan, a line each; nil for nothing. A
 // change is in the plan if it leads from the same value to the same one: later changes of others
 // would be overwritten unreviewed. So would be lost what users have set since in an object that is to be
-// deleted. typ and owners are those of the live object; nil: unknown.
-func (b *Bound) Surplus(i Item, typ *merge.Type, owners merge.Owners) []string {
+// deleted.
+func (b *Bound) Surplus(sub Subject) []string {
+	i := b.item(sub, func(apply.Planned) map[string]string { return nil }) // reasons would require all notes
 	planned := b.items[i.Versionless()]
 	switch {
 	case i.Action == apply.Keep || i.Action == apply.Held || i.Action == "":
@@ -84,7 +79,7 @@ func (b *Bound) Surplus(i Item, typ *merge.Type, owners merge.Owners) []string {
 	case planned.Action != i.Action:
 		return []string{fmt.Sprintf("would be %s, and the plan has %s", done[i.Action], had[planned.Action])}
 	}
-	return append(impactBeyond(*planned, i), surplus(*planned, i, typ, owners)...)
+	return append(impactBeyond(*planned, i), surplus(*planned, i, sub.Planned.Type, ownership.Of(sub.Planned.Live))...)
 }
 
 // Lost lists what the plan would do with an object in which a run changes nothing, a line each; nil if that

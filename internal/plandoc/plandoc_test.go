@@ -166,10 +166,10 @@ func TestHostile(t *testing.T) {
 // TestSurplus: what is in the plan, or leads to it part by part, is no surplus.
 func TestSurplus(t *testing.T) {
 	live := `{apiVersion: v1, kind: X, metadata: {name: x, uid: "1"`
-	item := func(live, final string) Item {
-		return spelling.Item(Subject{Action: apply.Change, Identity: Identity{"v1", "X", "", "x"}, Planned: planned(value(t, live), value(t, final))})
+	changed := func(live, final string) Subject {
+		return Subject{Action: apply.Change, Identity: Identity{"v1", "X", "", "x"}, Planned: planned(value(t, live), value(t, final))}
 	}
-	plan := item(live+`}, spec: {a: 1.50, s: [1]}}`, live+`, labels: {p: "1", q: "2"}}, spec: {a: 2, s: [1, 2]}}`)
+	plan := spelling.Item(changed(live+`}, spec: {a: 1.50, s: [1]}}`, live+`, labels: {p: "1", q: "2"}}, spec: {a: 2, s: [1, 2]}}`))
 	doc, err := Parse("p", written(t, plan))
 	if err != nil {
 		t.Fatal(err)
@@ -187,13 +187,13 @@ func TestSurplus(t *testing.T) {
 		{"to another value", live + `}, spec: {a: 1.5, s: [1]}}`, live + `}, spec: {a: 3, s: [1]}}`, "spec.a: 1.5 → 3, and the plan has 1.5 → 2"},
 		{"another object", strings.Replace(live, `uid: "1"`, `uid: "2"`, 1) + `}, spec: {a: 1.5}}`, live + `}, spec: {a: 2}}`, "another UID"},
 	} {
-		got := strings.Join(bound.Surplus(item(tt.live, tt.final), nil, nil), "; ")
+		got := strings.Join(bound.Surplus(changed(tt.live, tt.final)), "; ")
 		if tt.want == "" && got != "" || !strings.Contains(got, tt.want) {
 			t.Errorf("%s: got %q, want %q", tt.reason, got, tt.want)
 		}
 	}
-	other := Item{Action: apply.Create, Identity: Identity{"v1", "X", "", "y"}}
-	if got := bound.Surplus(other, nil, nil); len(got) != 1 {
+	other := Subject{Action: apply.Create, Identity: Identity{"v1", "X", "", "y"}}
+	if got := bound.Surplus(other); len(got) != 1 {
 		t.Errorf("an object that is not in the plan: %v", got)
 	}
 }

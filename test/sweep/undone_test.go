@@ -272,7 +272,7 @@ func (r recorded) bound() string {
 	}
 	merged := merge.Three(merge.Triple{Original: r.before, Local: r.after, Live: r.then}, r.typ, merge.Policies[0], false)
 	final, _ := merged.Result.(map[string]any)
-	if len(plan.Surplus(r.item(doc.Spelling, r.then, final), r.typ, nil)) > 0 {
+	if len(plan.Surplus(r.subject(r.then, final))) > 0 {
 		return ""
 	}
 	for _, c := range merge.Diff(r.then, final, r.typ) {
@@ -288,9 +288,9 @@ func (r recorded) bound() string {
 	return ""
 }
 
-func (r recorded) item(s plandoc.Spelling, was, is map[string]any) plandoc.Item {
-	return s.Item(plandoc.Subject{Action: apply.Change, Identity: plandoc.Identity{APIVersion: "v1", Kind: "X", Name: "x"},
-		Planned: apply.Planned{Live: was, Final: is, Type: r.typ, Action: apply.Change}})
+func (r recorded) subject(was, is map[string]any) plandoc.Subject {
+	return plandoc.Subject{Action: apply.Change, Identity: plandoc.Identity{APIVersion: "v1", Kind: "X", Name: "x"},
+		Planned: apply.Planned{Live: was, Final: is, Type: r.typ, Action: apply.Change}}
 }
 
 // document is the record, or the plan, of what the run did, as read from its text.
@@ -301,7 +301,7 @@ func (r recorded) document(record bool) (*plandoc.Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	item := r.item(h.Spelling, r.before, r.after)
+	item := h.Item(r.subject(r.before, r.after))
 	if item.UID = "1"; len(item.Changes) > 0 {
 		var text []byte
 		if text, err = item.Encode(); err == nil {
