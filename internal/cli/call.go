@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/complete"
 	"github.com/kubectl-merge/kubectl-merge/internal/live"
 	"github.com/kubectl-merge/kubectl-merge/internal/term"
+	"github.com/kubectl-merge/kubectl-merge/internal/write"
 )
 
 // verb is a row of verbs. Help, completion, the reference and the man pages follow from it, and
@@ -72,6 +73,10 @@ type call struct {
 	local    *input         // what was read for the calls of several contexts; nil: nothing
 	found    *found         // what this one of these calls finds, in place of printing it; nil: it is none
 	released *live.Release  // that --original or --release names; nil: none
+
+	// document prints what became of the run's objects, given those that were rolled back, by name. It is
+	// called once that is over; nil: it is printed, or not asked for.
+	document func(rolledBack map[string]write.Outcome) error
 }
 
 // command returns the command of a verb, and of those below it. A verb that the command line does

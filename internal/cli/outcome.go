@@ -37,8 +37,17 @@ func (f *outcomePrinter) printObject(item *run.Item) error {
 	return nil
 }
 
+// ended prints the document, or leaves that to the rollback, if there may be one.
 func (f *outcomePrinter) ended(e outcome.Ended) error {
-	return f.report.Write(f.Out, e, f.secretValues())
+	print := func(rolledBack map[string]write.Outcome) error {
+		f.report.RolledBack = rolledBack
+		return f.report.Write(f.Out, e, f.secretValues())
+	}
+	if f.rollback {
+		f.document = print
+		return nil
+	}
+	return print(nil)
 }
 
 // target returns the destination, or the source, of the run.

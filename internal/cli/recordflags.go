@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/record"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/suggest"
+	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 )
 
@@ -129,9 +130,17 @@ func (f *recording) hidden() {
 
 // end completes the record and, if the run has failed, undoes it if the user asked for that. The
 // error is the run's, with its exit code.
-func (f *recording) end(ctx context.Context, s *session, err error) error {
+func (f *recording) end(ctx context.Context, s *session, err error) (failure error) {
 	if f.rollback {
 		defer f.signals.release()
+	}
+	rolledBack := map[string]write.Outcome{}
+	switch {
+	case f.document == nil:
+	case err == nil:
+		err = f.document(nil) // if that fails, the run is rolled back, too
+	default:
+		defer func() { failure = errors.Join(failure, f.document(rolledBack)) }()
 	}
 	code := exitCode(err)
 	f.hidden()
@@ -147,7 +156,7 @@ func (f *recording) end(ctx context.Context, s *session, err error) error {
 		if f.serverSide {
 			o.manager = apply.DefaultManager // as of any undo: it writes from the client's side
 		}
-		u := undoing{call: &call{env: f.env, options: o, mode: dryNone}, doc: doc, rollback: true}
+		u := undoing{call: &call{env: f.env, options: o, mode: dryNone}, doc: doc, rolledBack: rolledBack}
 		bad = u.run(context.WithoutCancel(ctx)) // an interrupted run is undone, too
 	}
 	if left, ok := errors.AsType[*exit](bad); ok && left.Err == nil {

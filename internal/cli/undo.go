@@ -55,12 +55,12 @@ var _ = registerFlags(flagRow{verbs: "undo", name: "filename", short: "f", advic
 // undoing undoes one record.
 type undoing struct {
 	*call
-	doc      *plandoc.Document
-	name     string   // of the record's file
-	rollback bool     // of a run that has failed
-	omitted  []string // objects left unchanged by --partial
-	kept     bool     // a value that was set since is kept
-	waiting  []string // whose finalizers have been reported
+	doc        *plandoc.Document
+	name       string                   // of the record's file
+	rolledBack map[string]write.Outcome // by the names of objects, of a run that has failed; nil: undo of a record
+	omitted    []string                 // objects left unchanged by --partial
+	kept       bool                     // a value that was set since is kept
+	waiting    []string                 // whose finalizers have been reported
 }
 
 const takesRecord = "undo takes the record of a run, which --record writes"
@@ -146,7 +146,7 @@ func (u *undoing) run(ctx context.Context) error {
 	t.errs = append(t.errs, t.out.ended(ended), t.out.close(ctx))
 	conflicts := u.conflicts(notes, s.Items)
 	left += len(u.omitted) + conflicts + u.skipped(notes, s.Plan) + u.left(notes, plan.Left()[len(known):])
-	if !u.rollback {
+	if u.rolledBack == nil {
 		sum := outcome.Summarize(ended)
 		sum.Objects = sum.Total() // the record is the input, including the deleted objects
 		notes.summary(sum)
@@ -217,7 +217,8 @@ func (u *undoing) item(t *results, item *run.Item) {
 	switch a := item.Action(); {
 	case a == apply.Failed, a == apply.Keep, !t.prints(item):
 		return
-	case u.rollback && item.Result.Outcome != write.Unchanged:
+	case u.rolledBack != nil && item.Result.Outcome != write.Unchanged:
+		u.rolledBack[item.Target.String()] = item.Result.Outcome
 		u.note(item.Target.String(), "rolled back: "+string(item.Result.Outcome))
 	}
 	t.notes.problems(item)
@@ -236,9 +237,12 @@ func (u *undoing) item(t *results, item *run.Item) {
 			continue
 		}
 		text := n.Path.String() + ": " + shownSide(n.Live) + " " + word
+		if d := since(n); d != "" {
+			text += "; changed since: " + d
+		}
 		t.notes.note(kind, diff.Note{Object: n.Object, Namespace: n.Namespace, Kind: n.Kind, Message: text})
 	}
-	if u.rollback || item.Result.Outcome == write.Unchanged && u.output == "" {
+	if u.rolledBack != nil || item.Result.Outcome == write.Unchanged && u.output == "" {
 		return
 	}
 	if err := t.out.printObject(item); err != nil {
@@ -264,6 +268,14 @@ func outcomeOf(n diff.Note, item *run.Item) string {
 		return "is removed, as it was not there before"
 	}
 	return "is overwritten with what was there before"
+}
+
+// since names what others have changed in a list, map or text that is too long for the line; "" for any other value.
+func since(n diff.Note) string {
+	if !n.Original.Set || !n.Live.Set {
+		return ""
+	}
+	return diff.Difference(n.Original.Value, n.Live.Value)
 }
 
 func shownSide(o merge.Opt) string {

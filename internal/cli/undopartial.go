@@ -102,7 +102,7 @@ func (u *undoing) noteOnce(t cluster.Target, text string) {
 // have been reported already.
 func (u *undoing) idle(notes *reporter, p *run.Plan, left []undo.Left, err error) {
 	all := slices.Concat(p.Items, p.Others)
-	if err != nil || u.rollback || len(u.waiting) > 0 || slices.ContainsFunc(all, func(i *run.Item) bool { return i.Result.Outcome != write.Unchanged }) {
+	if err != nil || u.rolledBack != nil || len(u.waiting) > 0 || slices.ContainsFunc(all, func(i *run.Item) bool { return i.Result.Outcome != write.Unchanged }) {
 		return
 	}
 	text := "nothing to undo: everything is as it was before the run"
@@ -163,6 +163,9 @@ func (u *undoing) conflicts(notes *reporter, items []*run.Item) int {
 				by = " (" + name + ")"
 			}
 			text := fmt.Sprintf("%s: live has %s%s, the run wrote %s, and there was %s before", n.Path, shownSide(n.Live), by, shownSide(n.Original), shownSide(n.Local))
+			if d := since(n); d != "" {
+				text = fmt.Sprintf("%s: what the run wrote was changed since%s: %s", n.Path, by, d)
+			}
 			notes.note("error", diff.Note{Object: n.Object, Namespace: n.Namespace, Kind: diff.NoteConflict, Message: strings.TrimSpace(text)})
 		}
 	}

@@ -30,6 +30,7 @@ type Object struct {
 	Namespace  string         `json:"namespace,omitempty"`
 	Name       string         `json:"name"`
 	Outcome    write.Outcome  `json:"outcome"`
+	RolledBack write.Outcome  `json:"rolledBack,omitempty"` // what its rollback then did to it
 	Impact     *impact.Impact `json:"impact,omitempty"`
 	Changes    []Change       `json:"changes,omitempty"` // of an object that existed
 	Notes      []diff.Note    `json:"notes,omitempty"`
@@ -51,6 +52,7 @@ type Change struct {
 // of an object once it is reported.
 type Report struct {
 	ShowSecrets bool
+	RolledBack  map[string]write.Outcome // by the names of objects
 	seen        map[*run.Item]Object
 }
 
@@ -126,6 +128,7 @@ func (r *Report) objectOf(item *run.Item, secrets *redact.Values) Object {
 	o := r.seen[item]
 	t := item.Target
 	o.APIVersion, o.Kind, o.Namespace, o.Name = t.GroupVersion(), t.Kind, t.Namespace, t.Name
+	o.RolledBack = r.RolledBack[t.String()]
 	o.Requests, o.Seconds = item.Meter.Requests(), round(item.Meter.Time().Seconds())
 	if i := item.Impact(); i.Word != impact.None {
 		o.Impact = &i
