@@ -14,6 +14,13 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 )
 
+// Precedes: a missing parent is created in the namespace that the item creates. A run that ends in
+// between leaves a namespace with the set's label, which the next one finds in its input.
+func (p *Pruner) Precedes(item *run.Item) bool {
+	t := item.Target
+	return !p.Disband && !p.Parent.Exists() && t.Group == "" && t.Kind == "Namespace" && t.Name == p.Target.Namespace && item.Planned.Action == apply.Create
+}
+
 // Begin writes the parent, so that it covers all later writes: whatever happens to the run, the
 // next one finds them. If nothing is to be added, but the parent will list less after the run, that
 // write is tried. Otherwise pruned kinds would stay listed because the user may not write the

@@ -29,7 +29,10 @@ type Pruner interface {
 	// only if none failed: a failed item could be one of these objects.
 	Decide(ctx context.Context, p *Plan) ([]*Item, error)
 
-	// Begin is called before the first write, after the server has accepted all writes
+	// Precedes reports whether an item has to be written before Begin is called.
+	Precedes(item *Item) bool
+
+	// Begin is called before the first write of all others, after the server has accepted all writes
 	// and deletions in a trial. It is not called in a dry run.
 	Begin(ctx context.Context, p *Plan) error
 
@@ -111,6 +114,12 @@ func (w *writer) begin(ctx context.Context) {
 		return
 	}
 	if w.delete(ctx, w.Others, Trying); w.stop {
+		return
+	}
+	if first := slices.DeleteFunc(w.in(ready), func(i *Item) bool { return !w.Pruner.Precedes(i) }); len(first) > 0 {
+		w.send(ctx, first, definitions)
+	}
+	if w.stop {
 		return
 	}
 	if err := w.Pruner.Begin(ctx, w.Plan); err != nil {

@@ -31,6 +31,8 @@ func (p *pruner) Decide(context.Context, *Plan) ([]*Item, error) {
 	return p.surplus, p.record("decide")
 }
 
+func (p *pruner) Precedes(item *Item) bool { return item.Target.Name == "home" }
+
 func (p *pruner) Begin(context.Context, *Plan) error { return p.record("begin") }
 
 func (p *pruner) Delete(_ context.Context, item *Item, trial bool) error {
@@ -72,6 +74,9 @@ func TestPrune(t *testing.T) {
 		{"two writes are tried, too, before anything is written", conf("new", "1") + conf("newer", "1"), nil, "",
 			append([]string{"decide", "try create configmap/new", "try create configmap/newer"}, append(begun, "create configmap/new", "create configmap/newer", "delete old", "delete former", "end")...),
 			[]string{"new created", "newer created", "old pruned", "former pruned", "spared "}, ""},
+		{"what the set needs is written before it", conf("new", "1") + conf("home", "1"), nil, "",
+			[]string{"decide", "try create configmap/new", "try create configmap/home", "try delete old", "try delete former", "create configmap/home", "begin", "create configmap/new", "delete old", "delete former", "end"},
+			[]string{"new created", "home created", "old pruned", "former pruned", "spared "}, ""},
 		{"a deletion is refused: nothing is written", conf("new", "1"), nil, "try delete former",
 			[]string{"decide", "try delete old", "try delete former"}, []string{"new failed", "old failed", "former failed", "spared "},
 			"configmap/new: was not written because of that: fix it, and merge again\nconfigmap/old: was not pruned because of that: fix it, and merge again\nno luck"},

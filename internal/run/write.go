@@ -77,9 +77,6 @@ func (w *writer) run(ctx context.Context) {
 				break
 			}
 			w.send(ctx, now, s)
-			if late := w.in(deferred); !w.stop && len(late) > 0 {
-				w.preflight(ctx, late)
-			}
 		}
 	}
 	w.wait(ctx)
@@ -100,8 +97,16 @@ func (w *writer) in(s state) []*Item {
 	return slices.DeleteFunc(slices.Clone(w.Items), func(i *Item) bool { return i.state != s })
 }
 
-// send writes items. The failure of one that others may depend on stops the run.
+// send writes items, and tries those that waited for them. The failure of one that others may depend on
+// stops the run.
 func (w *writer) send(ctx context.Context, items []*Item, s stage) {
+	w.sendAll(ctx, items, s)
+	if late := w.in(deferred); !w.stop && len(late) > 0 {
+		w.preflight(ctx, late)
+	}
+}
+
+func (w *writer) sendAll(ctx context.Context, items []*Item, s stage) {
 	long := parallel.Outlasting(ctx)
 	begun := parallel.Each(ctx, parallel.Steps{N: len(items), Limit: w.Concurrency, Adapt: w.Adapt, Done: w.count(Writing, len(items))}, func(i int) { w.sendOne(long, items[i]) })
 	w.serving.Wait()

@@ -26,6 +26,9 @@ type deletions struct{ *Undo }
 // Admit admits all.
 func (d *deletions) Admit(*run.Item, map[string]any) error { return nil }
 
+// Precedes: nothing has to be written first.
+func (d *deletions) Precedes(*run.Item) bool { return false }
+
 // Decide returns the objects that the run has created, and that no other writer has changed.
 func (d *deletions) Decide(ctx context.Context, _ *run.Plan) ([]*run.Item, error) {
 	items := slices.Collect(maps.Keys(d.entries))
