@@ -100,7 +100,10 @@ func (c changing) changes() (out []ChangeOf) {
 	before, after := merge.NewFinder(c.maskedBefore, c.typ), merge.NewFinder(c.maskedAfter, c.typ)
 	ordered := map[string]bool{} // lists whose order is in the record
 	for _, change := range merge.Diff(c.before, c.after, c.typ) {
-		if change.Op == merge.OpOrder {
+		switch {
+		case c.Record && c.typ.Makes(change.Path):
+			continue // no change of the run's, and nothing to undo
+		case change.Op == merge.OpOrder:
 			out = append(out, ChangeOf{Path: change.Path.String(), Order: &Order{merge.Texts(change.OldOrder), merge.Texts(change.NewOrder)}, Reason: "local states this order"})
 			continue
 		}

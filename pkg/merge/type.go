@@ -1,5 +1,7 @@
 package merge
 
+import "slices"
+
 // Kind says how a value is split into parts that are merged separately.
 type Kind uint8
 
@@ -65,6 +67,14 @@ type Type struct {
 
 	// Source names the source of this rule: see the Source constants. "" inherits.
 	Source string
+}
+
+// Makes reports whether the path leads to an entry of a map that the server itself creates, by Made.
+// nil makes none.
+func (t *Type) Makes(p Path) bool {
+	return t != nil && slices.ContainsFunc(t.Made, func(names []string) bool {
+		return slices.EqualFunc(p, names, func(s Step, name string) bool { return s.Kind == FieldStep && s.Name == name })
+	})
 }
 
 // Field returns what is known of a field, or of a key, of a value of this type. For an

@@ -1,8 +1,6 @@
 package strategy
 
 import (
-	"slices"
-
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
@@ -53,9 +51,7 @@ func isServers(p merge.Path) bool {
 
 // serverMade reports whether the server itself creates the entry with the object.
 func serverMade(in Input, r merge.Removal) bool {
-	return in.live.Refilled(r.Path) || in.Schema != nil && slices.ContainsFunc(in.Schema.Made, func(names []string) bool {
-		return slices.EqualFunc(r.Path, names, func(s merge.Step, name string) bool { return s.Kind == merge.FieldStep && s.Name == name })
-	})
+	return in.live.Refilled(r.Path) || in.Schema.Makes(r.Path)
 }
 
 // entry reports whether the path leads to an entry of a map, set or keyed list, and
