@@ -70,7 +70,7 @@ func (c *call) show(ctx context.Context, s *session, undo bool) error {
 		}
 	})
 	errs = append(errs, d.close(ctx))
-	sum := outcome.Summarize(outcome.Ended{Plan: s.Plan, DryRun: true, Target: c.target(s)})
+	sum := outcome.Summarize(outcome.Ended{Plan: s.Plan, DryRun: true, Target: c.aim(s.api, targetsOf(s.Items))})
 	at := sum.Target.String()
 	if sum.Target.Server != "" && sum.Target.Context != "" {
 		at += ", server " + escape.Line(sum.Target.Server)

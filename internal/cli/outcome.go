@@ -50,11 +50,6 @@ func (f *outcomePrinter) ended(e outcome.Ended) error {
 	return print(nil)
 }
 
-// target returns the destination, or the source, of the run.
-func (e *env) target(s *session) outcome.Target {
-	return e.aim(s.api, targetsOf(s.Items))
-}
-
 // aim returns a server, nil for none, and the namespaces of targets on it, each once, in order.
 func (e *env) aim(api *cluster.Cluster, targets []cluster.Target) outcome.Target {
 	t, seen := outcome.Target{}, map[string]bool{"": true}
@@ -156,7 +151,7 @@ func (t *results) close(ctx context.Context, s *session, ended outcome.Ended) (l
 // end returns the error of the run: errors of objects, otherwise that conflicts, or objects that
 // are not pruned, are left to the user.
 func (t *results) end(ctx context.Context, s *session) error {
-	ended := outcome.Ended{Plan: s.Plan, DryRun: t.mode != dryNone, Took: time.Since(t.start), Target: t.target(s)}
+	ended := outcome.Ended{Plan: s.Plan, DryRun: t.mode != dryNone, Took: time.Since(t.start), Target: t.aim(s.api, targetsOf(s.Items))}
 	left := t.close(ctx, s, ended)
 	err := errors.Join(s.Failed(), errors.Join(t.errs...))
 	if t.mode != dryNone {

@@ -87,8 +87,8 @@ func (p *pairing) group(t *Type, g group) {
 func (p *pairing) pair(i, j int) { p.live[i], p.taken[j] = j, true }
 
 // straighten exchanges partners for their twins in live where local's order asks for it.
-// Only their place distinguishes entries of live that are the same to the letter.
-func (p *pairing) straighten(t *Type, v []any) {
+// Only their place distinguishes such entries. Where live's order differs, those of original follow it.
+func (p *pairing) straighten(t *Type, o, v []any) {
 	if p.v.more == nil {
 		return
 	}
@@ -99,7 +99,7 @@ func (p *pairing) straighten(t *Type, v []any) {
 			twins[key(j)] = append(twins[key(j)], j)
 		}
 	}
-	p.ascending(key)
+	p.ascending(t, p.live, p.v, v, cmp.Compare)
 	of := p.localOf()
 	last := -1
 	for i, j := range p.live {
@@ -112,18 +112,23 @@ func (p *pairing) straighten(t *Type, v []any) {
 		}
 		last = max(last, j)
 	}
+	if !rising(p.original, p.live) {
+		p.ascending(t, p.original, p.o, o, func(a, b int) int { return cmp.Compare(p.live[a], p.live[b]) })
+	}
 }
 
-// ascending: partners that are the same go to local's entries in order. key is the same for them.
-func (p *pairing) ascending(key func(j int) string) {
+// ascending: partners on the side s of list that are the same go to local's entries in order.
+func (p *pairing) ascending(t *Type, partners []int, s index, list []any, order func(a, b int) int) {
 	same := map[string][]int{}
-	for i, j := range p.live {
-		if j >= 0 && p.v.more[p.v.ids[j]] != nil {
-			same[key(j)] = append(same[key(j)], i)
+	for i, j := range partners {
+		if j >= 0 && p.live[i] >= 0 && s.more[s.ids[j]] != nil {
+			key := s.ids[j] + alike(t, list[j])
+			same[key] = append(same[key], i)
 		}
 	}
 	for _, is := range same {
-		inOrder(is, p.live)
+		slices.SortFunc(is, order)
+		inOrder(is, partners)
 	}
 }
 

@@ -153,7 +153,7 @@ func pairUp(t *Type, o, l, v []any) *pairing {
 		}
 	}
 	p.edited(t, o, l, v)
-	p.straighten(t, v)
+	p.straighten(t, o, v)
 	return p
 }
 
