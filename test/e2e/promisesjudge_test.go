@@ -68,6 +68,11 @@ func (p *promises) unplanned(o *promised, r sentRequest, action string) string {
 		if action != "delete" || at(r.body, []any{"preconditions", "uid"}) != uid {
 			return "is deleted"
 		}
+		for _, c := range merge.Diff(o.configured(o.live[asPlanned]), o.configured(o.live[asFound]), o.kind.typ) {
+			if c.Op == merge.OpSet {
+				return fmt.Sprintf("is deleted, and others have set %s since: %s to %s", c.Path, opt(c.Old), opt(c.New))
+			}
+		}
 		return ""
 	}
 	if action != "change" {
