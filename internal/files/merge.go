@@ -74,11 +74,7 @@ func Merge(j Job) (*Outcome, error) {
 		is, of := m.dest.list[0].docValue(), m.updated.list[0].docValue()
 		m.out.Reversed = part(is, of) && !part(of, is)
 	}
-	for _, u := range m.updated.list {
-		if !shared(u) {
-			errs = append(errs, m.notInDest(u))
-		}
-	}
+	errs = append(errs, object.Each(slices.DeleteFunc(slices.Clone(m.updated.list), shared), m.notInDest)...)
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}

@@ -350,14 +350,11 @@ func listsOf(of [3]any) (lists [3][]any, ok bool) {
 // keysBecame are the names that a side has given to mappings and lists in a mapping: the only one that is new
 // there to the only one that is gone, else to what has most in common.
 func keysBecame(original, side map[string]any) map[string]string {
-	without := func(m, other map[string]any) (out []string) {
-		for k, v := range m {
-			if _, both := other[k]; isCollection(v) && !both {
-				out = append(out, k)
-			}
-		}
-		slices.Sort(out)
-		return out
+	without := func(m, other map[string]any) []string {
+		return slices.DeleteFunc(slices.Sorted(maps.Keys(m)), func(k string) bool {
+			_, both := other[k]
+			return both || !isCollection(m[k])
+		})
 	}
 	gone, come := without(original, side), without(side, original)
 	if len(gone) == 1 && len(come) == 1 {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/linemerge"
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -17,9 +18,7 @@ func textNames(sets ...*Set) []string {
 	var names []string
 	for _, s := range sets {
 		if s != nil {
-			for _, f := range s.texts {
-				names = append(names, f.Name)
-			}
+			names = append(names, object.Each(s.texts, func(f *File) string { return f.Name })...)
 		}
 	}
 	slices.Sort(names)
