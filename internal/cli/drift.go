@@ -92,7 +92,8 @@ func (c *comparison) run(ctx context.Context) (*drift.Report, error) {
 		return nil, err
 	}
 	r.Planner.Compare = true
-	r.Needs, r.Render, r.note, r.shard = run.Changes, drift.Render(r.Planner.Manager), c.notes.set(), shard
+	r.Needs, r.note, r.shard = run.Changes, c.notes.set(), shard
+	r.Render = func(item *run.Item) any { return drift.Of(item, r.Planner.Manager) }
 	if c.session, err = c.open(ctx, r); err != nil {
 		return nil, err
 	}

@@ -119,10 +119,7 @@ func Of(item *run.Item, manager string) []Row {
 		c.add(e.Path, merge.Opt{}, merge.Some(e.Value))
 	}
 	merge.SortByPath(c.rows, func(r Row) merge.Path { return r.Path })
-	for i, r := range c.rows {
-		c.rows[i] = r.detached()
-	}
-	return c.rows
+	return object.Each(c.rows, Row.detached)
 }
 
 // Below reports whether the value is at the path, or below it: live's path, or that where local states it.
@@ -267,15 +264,13 @@ func (c *comparison) untouched(d merge.Disagreement, p merge.Path) bool {
 // owner returns the newest manager of a value other than the applier, otherwise the applier.
 func (c *comparison) owner(p merge.Path) *merge.Owner {
 	owners := ownership.At(c.owners, p)
-	for _, o := range owners {
-		if !slices.Contains(c.appliers, o.Manager) && o.Manager != merge.Unrecorded {
-			return &o
-		}
+	other := func(o merge.Owner) bool {
+		return !slices.Contains(c.appliers, o.Manager) && o.Manager != merge.Unrecorded
 	}
 	if len(owners) == 0 {
 		return nil
 	}
-	return &owners[0]
+	return &owners[max(slices.IndexFunc(owners, other), 0)]
 }
 
 // common returns the steps of a that b has, too, as text.

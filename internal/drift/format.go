@@ -145,13 +145,9 @@ func (r Row) JSON() map[string]any {
 
 func writeJSON(w io.Writer, r *Report, o Options) error {
 	rows := append([]map[string]any{}, object.Each(r.Rows, Row.JSON)...)
-	n := map[string]any{}
-	for k, count := range r.counts() {
-		n[string(k)] = count
-	}
 	doc := map[string]any{
 		"kind": "DriftReport", "time": o.Now.UTC().Format(time.RFC3339),
-		"checked": r.Checked, "drifted": r.Drifted, "counts": n, "rows": rows,
+		"checked": r.Checked, "drifted": r.Drifted, "counts": r.counts(), "rows": rows,
 	}
 	if len(r.Errors) > 0 {
 		doc["errors"] = r.Errors

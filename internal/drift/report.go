@@ -33,11 +33,6 @@ type tally struct {
 	rows             map[Kind]int
 }
 
-// Render returns the rows of an item as soon as it is merged, for Report.Add: see Of.
-func Render(manager string) run.Render {
-	return func(item *run.Item) any { return Of(item, manager) }
-}
-
 // Add adds an item that was compared, see Of, and returns its rows. nil if the item has not
 // drifted.
 func (r *Report) Add(item *run.Item, manager string) []Row {
