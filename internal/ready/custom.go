@@ -104,13 +104,10 @@ const firstConsumer = "WaitForFirstConsumer"
 
 // service judges a Service: it waits only for the address of a load balancer.
 func service(s Subject) Verdict {
-	if merge.At[string](s.Object, "spec", "type") != "LoadBalancer" {
+	addressed := func(i map[string]any) bool { return merge.At[string](i, "ip")+merge.At[string](i, "hostname") != "" }
+	if merge.At[string](s.Object, "spec", "type") != "LoadBalancer" ||
+		slices.ContainsFunc(merge.MapsAt(s.Object, "status", "loadBalancer", "ingress"), addressed) {
 		return ready("")
-	}
-	for _, i := range merge.MapsAt(s.Object, "status", "loadBalancer", "ingress") {
-		if merge.At[string](i, "ip") != "" || merge.At[string](i, "hostname") != "" {
-			return ready("")
-		}
 	}
 	return waiting("Pending", "its load balancer has no address yet")
 }

@@ -10,6 +10,7 @@ package ready
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -41,7 +42,6 @@ type Problem struct {
 // String returns the problem in one line: reason, pod and container, message. Empty parts
 // are left out.
 func (p Problem) String() string {
-	var parts []string
 	where := ""
 	switch {
 	case p.Pod != "" && p.Container != "":
@@ -49,11 +49,9 @@ func (p Problem) String() string {
 	case p.Pod != "":
 		where = "pod " + p.Pod
 	}
-	for _, part := range []string{p.Reason, where, p.Message} {
-		if part != "" && part != reasonProgressing && part != ReasonNotFound {
-			parts = append(parts, part)
-		}
-	}
+	parts := slices.DeleteFunc([]string{p.Reason, where, p.Message}, func(part string) bool {
+		return part == "" || part == reasonProgressing || part == ReasonNotFound
+	})
 	return strings.Join(parts, ": ")
 }
 
