@@ -2,6 +2,7 @@ package yamldoc
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -34,12 +35,7 @@ func orderOf(m map[string]any, from origins, keys []merge.Key) []string {
 			at[n] = true
 		}
 	}
-	rest := make([]string, 0, len(m)-len(names))
-	for name := range m {
-		if !at[name] {
-			rest = append(rest, name)
-		}
-	}
+	rest := slices.DeleteFunc(slices.Collect(maps.Keys(m)), func(name string) bool { return at[name] })
 	first := slices.Clone(leading)
 	for _, k := range keys {
 		first = append(first, k.Name)

@@ -112,11 +112,7 @@ func displaced(t *Type, g OneOf, x objects) (out []string) {
 	if !decided {
 		return nil
 	}
-	for _, name := range g.Fields {
-		if lacks(name) && !keep[name] {
-			out = append(out, name)
-		}
-	}
+	out = slices.DeleteFunc(slices.Clone(g.Fields), func(name string) bool { return !lacks(name) || keep[name] })
 	d := g.Discriminator
 	if text, ok := x.v[d].(string); ok && d != "" && lacks(d) && len(keep) > 0 && !keep[g.Selects[text]] {
 		out = append(out, d)
