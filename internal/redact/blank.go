@@ -125,11 +125,9 @@ func cutOff(rest string) bool {
 
 // shared is how long the two texts begin alike.
 func shared(a, b string) int {
-	n := min(len(a), len(b))
-	for i := range n {
-		if a[i] != b[i] {
-			return i
-		}
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
 	}
 	return n
 }
