@@ -95,18 +95,16 @@ func Outlasting(ctx context.Context) context.Context {
 
 // Await calls do, which may never return, and abandons it when ctx ends: the error is that of ctx then.
 func Await[T any](ctx context.Context, do func() (T, error)) (T, error) {
-	type answer struct {
-		result T
-		err    error
-	}
-	done := make(chan answer, 1)
+	var result T
+	var err error
+	done := make(chan struct{})
 	go func() {
-		result, err := do()
-		done <- answer{result, err}
+		result, err = do()
+		close(done)
 	}()
 	select {
-	case a := <-done:
-		return a.result, a.err
+	case <-done:
+		return result, err
 	case <-ctx.Done():
 		return *new(T), ctx.Err()
 	}
