@@ -48,7 +48,8 @@ func (d *decoder) document(text []byte) (*Document, error) {
 		doc, err := d.top(text, true)
 		return doc, cmp.Or(err, d.whole(doc, text))
 	}
-	doc, err := d.top(around(head, items, tail), false)
+	blank := bytes.Count(text, newline) - bytes.Count(head, newline) - bytes.Count(tail, newline) // in place of its objects
+	doc, err := d.top(slices.Concat(head, bytes.Repeat(newline, blank), tail), false)
 	if err == nil && doc.Summary == nil && !doc.Unfinished {
 		err = d.whole(doc, text)
 	}
@@ -131,15 +132,6 @@ func split(text []byte) (head []byte, items [][]byte, tail []byte) {
 		items = [][]byte{}
 	}
 	return head, items, nil
-}
-
-// around returns the text with blank lines in place of its objects.
-func around(head []byte, items [][]byte, tail []byte) []byte {
-	out := append(slices.Clone(head), '\n')
-	for _, part := range items {
-		out = append(out, bytes.Repeat(newline, bytes.Count(part, newline))...)
-	}
-	return append(out, tail...)
 }
 
 // part reads one entry of the list, which begins on that line.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -157,14 +158,9 @@ func (e *encoder) valueField(name string, v *merge.Opt) {
 }
 
 func (e *encoder) texts(name string, v *[]string) {
-	if *v == nil {
-		return
+	if *v != nil {
+		e.put(name, object.Each(*v, func(s string) any { return s }))
 	}
-	list := make([]any, len(*v))
-	for i, s := range *v {
-		list[i] = s
-	}
-	e.put(name, list)
 }
 
 func (e *encoder) mapping(name string, used bool, fields func(codec)) {

@@ -4,13 +4,14 @@ import (
 	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
 // Executed returns the objects of a record of which something was, or may have been, written, each
 // once, with all its writes. An entry about an outcome replaces the one that was made when the
 // write was begun.
-func (d *Document) Executed() (out []Item) {
+func (d *Document) Executed() []Item {
 	at := map[Identity]int{}
 	var all [][]Item
 	for _, item := range d.Items {
@@ -26,12 +27,7 @@ func (d *Document) Executed() (out []Item) {
 			all[n] = append(all[n], item)
 		}
 	}
-	for _, writes := range all {
-		if len(writes) > 0 {
-			out = append(out, combined(writes))
-		}
-	}
-	return out
+	return object.Each(slices.DeleteFunc(all, func(writes []Item) bool { return len(writes) == 0 }), combined)
 }
 
 // combined returns the sum of several writes of one object: values as they were before the first,
