@@ -135,11 +135,8 @@ func (s *Set) Cover(ctx context.Context, objects []applyset.Member) error {
 	if err := errors.Join(s.Writable(), s.resolve(ctx)); err != nil {
 		return err
 	}
-	var kinds []applyset.GroupKind
-	var namespaces []string
-	for _, m := range objects {
-		kinds, namespaces = append(kinds, m.GroupKind), append(namespaces, m.Namespace)
-	}
+	kinds := object.Each(objects, func(m applyset.Member) applyset.GroupKind { return m.GroupKind })
+	namespaces := object.Each(objects, func(m applyset.Member) string { return m.Namespace })
 	return s.Store(ctx, func(now applyset.Parent) applyset.Parent { return now.Including(kinds, namespaces) })
 }
 

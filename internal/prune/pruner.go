@@ -33,13 +33,13 @@ type Pruner struct {
 	Unread func() map[applyset.Identity]string // see Run.Unread
 
 	decider applyset.Run
-	members map[*run.Item]Member // of the members missing in the input
-	size    int                  // members and objects of the input
+	members map[*run.Item]*Member // of the members missing in the input, as they are now
+	size    int                   // members and objects of the input
 	down    []applyset.GroupKind
 
 	Leaving []Member // the members that were being deleted already when Decide found them
 
-	mu      sync.Mutex                    // of members, while they are deleted, and of witness
+	mu      sync.Mutex                    // of witness
 	witness map[applyset.GroupKind]Member // a member of each kind that the run has read
 }
 
@@ -73,7 +73,7 @@ func (p *Pruner) Decide(ctx context.Context, plan *run.Plan) ([]*run.Item, error
 		targets[m.UID], objects[m.Identity()] = m, true
 	}
 	p.Leaving, p.size = nil, len(objects)
-	p.members = map[*run.Item]Member{}
+	p.members = map[*run.Item]*Member{}
 	var items []*run.Item
 	for _, d := range applyset.Sorted(decisions) {
 		if d.Action == applyset.Terminating {
@@ -86,7 +86,7 @@ func (p *Pruner) Decide(ctx context.Context, plan *run.Plan) ([]*run.Item, error
 		item.UID, item.Surplus = m.UID, surplus(d)
 		item.Own()
 		item.Planned = apply.Planned{Subject: apply.Subject{Name: m.Target.String()}}
-		items, p.members[item] = append(items, item), m
+		items, p.members[item] = append(items, item), &m
 	}
 	return items, p.read(ctx, items)
 }
@@ -163,20 +163,13 @@ func (p *Pruner) read(ctx context.Context, items []*run.Item) error {
 // Delete deletes one member, or has the server try it. A member that must be kept now is not an
 // error: its item has the reason then. The error names the member.
 func (p *Pruner) Delete(ctx context.Context, item *run.Item, trial bool) error {
-	p.mu.Lock()
-	member := p.members[item]
-	p.mu.Unlock()
 	keep := func(d applyset.Decision) error {
 		item.Surplus = surplus(d)
 		return nil
 	}
-	r := p.removal(&member, cluster.Deletion{Propagation: p.Propagation, DryRun: trial}, p.again, keep)
+	r := p.removal(p.members[item], cluster.Deletion{Propagation: p.Propagation, DryRun: trial}, p.again, keep)
 	r.Recorded = item.Surplus.Recorded
-	err := r.Do(ctx)
-	p.mu.Lock()
-	p.members[item] = member
-	p.mu.Unlock()
-	if err != nil {
+	if err := r.Do(ctx); err != nil {
 		return fmt.Errorf("%s: was not pruned: %w", item.Target, err)
 	}
 	return nil

@@ -138,10 +138,7 @@ func (s *Set) reread(ctx context.Context) (changed bool, err error) {
 		pause(ctx, try, err)
 		obj, err = s.API.GetMetadata(ctx, s.Target)
 	}
-	switch {
-	case cluster.IsNotFound(err):
-		obj = nil
-	case err != nil:
+	if err != nil && !cluster.IsNotFound(err) {
 		return false, fmt.Errorf("%s: %w", s.Target, err)
 	}
 	if applyset.ReadMember(s.Parent.GroupKind, obj).ResourceVersion == s.Parent.ResourceVersion {

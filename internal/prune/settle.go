@@ -67,7 +67,7 @@ func (p *Pruner) End(ctx context.Context, plan *run.Plan) error {
 // Remaining lists the members that are deleted and are still there because of their finalizers: a
 // set that is deleted keeps its parent for them. One that cannot be read counts.
 func (p *Pruner) Remaining(ctx context.Context, plan *run.Plan) []Member {
-	all := slices.Concat(p.Leaving, object.Each(run.Deletions(plan.Others), func(item *run.Item) Member { return p.members[item] }))
+	all := slices.Concat(p.Leaving, object.Each(run.Deletions(plan.Others), func(item *run.Item) Member { return *p.members[item] }))
 	return slices.DeleteFunc(all, func(m Member) bool {
 		if len(m.Finalizers) == 0 {
 			return true
