@@ -161,15 +161,11 @@ func (in Inputs) keeping() (keeping, error) {
 // texts reads one file after the other and calls add with its name and content, or with the error
 // of reading it.
 func (in Inputs) texts(ctx context.Context, add func(name string, data []byte, err error)) {
-	stdin := false
-	for _, f := range in.Files {
+	for i, f := range in.Files {
 		switch {
+		case f == "-" && slices.Contains(in.Files[:i], "-"):
+			add("", nil, errors.New("-f -: standard input can be read once only"))
 		case f == "-":
-			if stdin {
-				add("", nil, errors.New("-f -: standard input can be read once only"))
-				continue
-			}
-			stdin = true
 			data, err := ReadAll(in.Stdin)
 			if err != nil {
 				err = fmt.Errorf("%s: %w", Stdin, err)
