@@ -45,11 +45,9 @@ func (m *Mover) Plan(ctx context.Context, local []object.Object) ([]*Item, error
 	items := object.Each(located, func(l live.Located) *Item { return &Item{Target: l.Target, local: l.Object} })
 	m.each(ctx, items, func(i *Item) {
 		obj, err := m.read(ctx, i)
-		if err != nil {
-			i.Err = err
-			return
+		if i.Err = err; err == nil {
+			i.Move, i.Err = m.Planner.Plan(ctx, m.subject(ctx, i), obj)
 		}
-		i.Move, i.Err = m.Planner.Plan(ctx, m.subject(ctx, i), obj)
 	}, nil)
 	return items, nil
 }
