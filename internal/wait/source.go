@@ -101,11 +101,8 @@ func reduced(kind string, obj map[string]any) map[string]any {
 		}
 	}
 	out := map[string]any{"apiVersion": obj["apiVersion"], "kind": obj["kind"], "metadata": small, "status": obj["status"]}
-	switch kind {
-	case kindPod:
+	if kind == kindPod {
 		out["spec"] = map[string]any{"restartPolicy": merge.At[any](obj, "spec", "restartPolicy")}
-	case kindEvent:
-		out = obj
 	}
 	return out
 }
@@ -193,9 +190,9 @@ func (s source) keep(obj map[string]any) map[string]any {
 	switch {
 	case s.reduce != nil:
 		return s.reduce(obj)
-	case s.Has(obj):
+	case s.Has(obj), s.Kind == kindEvent:
 		return obj
-	case s.Kind == kindPod, s.Kind == kindReplicaSet, s.Kind == kindEvent:
+	case s.Kind == kindPod, s.Kind == kindReplicaSet:
 		return reduced(s.Kind, obj)
 	}
 	return nil
