@@ -67,7 +67,13 @@ const propagation = 10 * time.Second
 func (w *writer) task(item *Item) write.Task {
 	t := write.Task{
 		Target: item.Target, Planned: item.Planned, Prepared: item.stored.request,
-		Replan: func(ctx context.Context, obj map[string]any) (apply.Planned, error) { return w.plan(ctx, item, obj) },
+		Replan: func(ctx context.Context, obj map[string]any) (apply.Planned, error) {
+			planned, err := w.merged(ctx, item, obj)
+			if err == nil {
+				err = w.bound(item, planned)
+			}
+			return planned, err
+		},
 	}
 	if w.Journal != nil {
 		t.Begin = func(p apply.Planned) (func(map[string]any, error), error) { return w.Journal.Begin(item, p) }
@@ -118,12 +124,9 @@ func (w *writer) undecoded(item *Item, err error) error {
 // settling reports whether this run has just written the cause of a refusal.
 func (w *writer) settling(item *Item, err error) bool {
 	r, ok := errors.AsType[*cluster.Refusal](err)
-	if !ok {
-		return false
-	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return slices.ContainsFunc(w.needed, func(other *Item) bool {
+	return ok && slices.ContainsFunc(w.needed, func(other *Item) bool {
 		return other != item && time.Since(other.written) < propagation && explains(item, other, r)
 	})
 }

@@ -221,15 +221,6 @@ func (j *Job) compares() bool {
 	return server
 }
 
-// plan merges an item with a live object, nil for none, and checks the plan.
-func (j *Job) plan(ctx context.Context, item *Item, obj map[string]any) (apply.Planned, error) {
-	planned, err := j.merged(ctx, item, obj)
-	if err == nil {
-		err = j.bound(item, planned)
-	}
-	return planned, err
-}
-
 // bound returns Bind's error for a plan of the item.
 func (j *Job) bound(item *Item, planned apply.Planned) error {
 	if j.Bind == nil {
@@ -238,7 +229,7 @@ func (j *Job) bound(item *Item, planned apply.Planned) error {
 	return j.Bind(item, planned)
 }
 
-// merged is plan without the check.
+// merged merges an item with a live object, nil for none.
 func (j *Job) merged(ctx context.Context, item *Item, obj map[string]any) (apply.Planned, error) {
 	if j.Plans != nil {
 		return j.Plans(ctx, item, obj)
