@@ -156,10 +156,7 @@ func (c configuring) entries(stated, result []any, s spot) []any {
 		if !ok {
 			continue
 		}
-		if m, isMap := applied.(map[string]any); isMap {
-			applied = withKeysOf(m, v, s.typ)
-		}
-		found[at], order = applied, append(order, at)
+		found[at], order = withKeysOf(applied, v, s.typ), append(order, at)
 	}
 	if s.typ.Kind == merge.Keyed { // the server takes over the order
 		slices.Sort(order)
@@ -172,13 +169,14 @@ func (c configuring) entries(stated, result []any, s spot) []any {
 }
 
 // withKeysOf adds back those keys of an entry that are among what is left to live.
-func withKeysOf(m map[string]any, entry any, typ *merge.Type) map[string]any {
+func withKeysOf(part, entry any, typ *merge.Type) any {
+	m, isMap := part.(map[string]any)
 	for _, k := range typ.Keys {
-		if v, there := merge.At[map[string]any](entry)[k.Name]; there && m[k.Name] == nil {
+		if v, there := merge.At[map[string]any](entry)[k.Name]; isMap && there && m[k.Name] == nil {
 			m[k.Name] = v
 		}
 	}
-	return m
+	return part
 }
 
 // withKept returns what is stated, together with the fields that were applied before, are
@@ -250,10 +248,7 @@ func (c configuring) kept(v any, at merge.Path, typ *merge.Type) (any, bool) {
 		var out []any
 		for i, step := range schema.EntrySteps(typ, v) {
 			if part, ok := c.kept(v[i], at.Child(step), typ.Elem); ok {
-				if m, isMap := part.(map[string]any); isMap {
-					part = withKeysOf(m, v[i], typ)
-				}
-				out = append(out, part)
+				out = append(out, withKeysOf(part, v[i], typ))
 			}
 		}
 		return out, len(out) > 0

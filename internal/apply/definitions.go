@@ -52,11 +52,10 @@ func (d *Definitions) Add(v any) error {
 	switch {
 	case m["kind"] == "CustomResourceDefinition":
 		defs, err := schema.FromCRD(m, merge.SourceFile)
-		if err != nil {
-			return err
+		if err == nil {
+			d.files = added(d.files, defs)
 		}
-		d.files = added(d.files, defs)
-		return nil
+		return err
 	case isList && m["kind"] != nil:
 		for _, item := range items {
 			if err := d.Add(item); err != nil {
@@ -67,11 +66,10 @@ func (d *Definitions) Add(v any) error {
 	case m["openapi"] != nil || m["swagger"] != nil:
 		text, _ := json.Marshal(m) // it is JSON, as read
 		doc, err := schema.FromOpenAPI(text, merge.SourceFile)
-		if err != nil {
-			return err
+		if err == nil {
+			d.docs = append(d.docs, doc)
 		}
-		d.docs = append(d.docs, doc)
-		return nil
+		return err
 	}
 	return errors.New("is neither a CustomResourceDefinition nor an OpenAPI document")
 }

@@ -252,10 +252,7 @@ func (p *Planned) differs() bool { return !merge.Identical(p.Live, p.Final) }
 func (p *Planner) schema(ctx context.Context, s Subject, original any, live map[string]any) (*merge.Type, error) {
 	builtin, ok := schema.Builtin(s.Group(), s.Version(), s.Kind())
 	// Status is never merged where the server owns it.
-	if ok && knows(builtin, s.Value) && knows(builtin, original) && knows(builtin, merge.Without(live, "status")) {
-		return builtin, nil
-	}
-	if p.Schemas == nil {
+	if p.Schemas == nil || ok && knows(builtin, s.Value) && knows(builtin, original) && knows(builtin, merge.Without(live, "status")) {
 		return builtin, nil
 	}
 	served, err := p.Schemas(ctx, s.Group(), s.Version(), s.Kind())

@@ -70,10 +70,7 @@ func (p *Plan) Applied() []byte { return []byte(p.planned.Record) }
 // Warnings reports, one per line of a log, what in desired has no effect: fields that the kind
 // does not have or that are the server's, and a record of what was applied that cannot be read.
 func (p *Plan) Warnings() []string {
-	var out []string
-	for _, path := range p.ignored {
-		out = append(out, path.String()+": is the server's, and is not applied")
-	}
+	out := object.Each(p.ignored, func(path merge.Path) string { return path.String() + ": is the server's, and is not applied" })
 	return append(out, p.planned.Problems...)
 }
 
