@@ -131,6 +131,10 @@ type Planned struct {
 	// Record is the configuration to keep, for a plan that Recorded has made; else "".
 	Record string
 
+	// Theirs are the values that the plan restores, and that the applier had not set: its manager, which writes them,
+	// is not left as their owner. nil: none.
+	Theirs []merge.Path
+
 	// Problems are reported one per line, without the object's name.
 	Problems []string
 }

@@ -99,25 +99,13 @@ func timeless(e map[string]any) map[string]any {
 // Drop removes every hold on the last-applied annotation, which is removed from the
 // object. The error is that of an entry that cannot be read.
 func (r *Rewrite) Drop() error {
-	var out []map[string]any
-	for _, e := range r.entries {
-		s, err := entrySet(e)
-		if err != nil {
-			return err
-		}
-		if s.Has(annotationPath) {
-			r.changed = true
-			if s = s.Difference(fieldpath.NewSet(annotationPath)); s.Empty() {
-				continue
-			}
-			if e, err = withSet(e, s); err != nil {
-				return err
-			}
-		}
-		out = append(out, e)
+	out, err := r.each(func(_ map[string]any, all *fieldpath.Set) *fieldpath.Set {
+		return all.Difference(fieldpath.NewSet(annotationPath))
+	})
+	if err != nil {
+		return err
 	}
-	r.entries = out
-	return nil
+	return r.put(out, &fieldpath.Set{}, nil)
 }
 
 // Disown removes all that the named managers hold, by updates or applied, and all that the

@@ -128,43 +128,65 @@ func (r *Rewrite) Take(p merge.Path, v any, typ *merge.Type) error {
 	if len(taken) > 0 {
 		taken["."] = map[string]any{}
 	}
-	gone := map[string]any{}
-	for i := len(p) - 1; i >= 0; i-- {
-		taken, gone = map[string]any{keyOf(p[i], nil): taken}, map[string]any{keyOf(p[i], nil): gone}
-	}
-	mine, err := setOf(taken)
+	mine, err := setAt(p, taken)
 	if err != nil {
 		return err
 	}
-	theirs, err := setOf(gone)
+	theirs, err := setAt(p, map[string]any{})
 	if err != nil {
 		return err
 	}
 	return r.transfer(mine, theirs)
 }
 
-// transfer adds a set to the applier's entry and removes another, with all below it, from
-// all other entries.
-func (r *Rewrite) transfer(mine, theirs *fieldpath.Set) error {
-	var out []map[string]any
-	found := false
-	for _, e := range r.entries {
-		s, err := entrySet(e)
+// Give has another manager hold, by updates, what any holds of the values at the paths and below them. The error is
+// as of Take.
+func (r *Rewrite) Give(paths []merge.Path, to string) error {
+	gone, given, entry := &fieldpath.Set{}, &fieldpath.Set{}, map[string]any{"manager": to, "operation": "Update"}
+	for _, p := range paths {
+		s, err := setAt(p, map[string]any{})
 		if err != nil {
 			return err
 		}
+		gone = gone.Union(s)
+	}
+	rest, err := r.each(func(e map[string]any, all *fieldpath.Set) *fieldpath.Set {
+		kept := all.RecursiveDifference(gone)
+		if isBy(e, to, "Update") && merge.At[string](e, "apiVersion") == r.version {
+			kept = &fieldpath.Set{}
+		}
+		if held := all.Difference(kept); !held.Empty() {
+			given, entry["time"] = given.Union(held), e["time"]
+		}
+		return kept
+	})
+	if err != nil {
+		return err
+	}
+	return r.put(rest, given, entry)
+}
+
+// setAt returns the set that holds only fields, as FieldsV1 spells them, at the path.
+func setAt(p merge.Path, fields map[string]any) (*fieldpath.Set, error) {
+	for _, step := range slices.Backward(p) {
+		fields = map[string]any{keyOf(step, nil): fields}
+	}
+	return setOf(fields)
+}
+
+// transfer adds a set to the applier's entry and removes another, with all below it, from
+// all other entries.
+func (r *Rewrite) transfer(mine, theirs *fieldpath.Set) error {
+	found := false
+	out, err := r.each(func(e map[string]any, all *fieldpath.Set) *fieldpath.Set {
 		if isApplier(e, r.Manager) {
-			found, s = true, s.Union(mine)
-		} else {
-			s = s.RecursiveDifference(theirs)
+			found = true
+			return all.Union(mine)
 		}
-		if s.Empty() {
-			continue
-		}
-		if e, err = withSet(e, s); err != nil {
-			return err
-		}
-		out = append(out, e)
+		return all.RecursiveDifference(theirs)
+	})
+	if err != nil {
+		return err
 	}
 	if !found {
 		e, err := withSet(map[string]any{"manager": r.Manager, "operation": "Apply", "apiVersion": r.version}, mine)
@@ -175,6 +197,26 @@ func (r *Rewrite) transfer(mine, theirs *fieldpath.Set) error {
 	}
 	r.entries, r.changed = out, true
 	return nil
+}
+
+// each returns the entries with the sets that keep returns for theirs. One with an empty set is left out.
+func (r *Rewrite) each(keep func(e map[string]any, all *fieldpath.Set) *fieldpath.Set) (out []map[string]any, err error) {
+	for _, e := range r.entries {
+		all, err := entrySet(e)
+		if err != nil {
+			return nil, err
+		}
+		kept := keep(e, all)
+		if !kept.Equals(all) {
+			if e, err = withSet(e, kept); err != nil {
+				return nil, err
+			}
+		}
+		if !kept.Empty() {
+			out = append(out, e)
+		}
+	}
+	return out, nil
 }
 
 // Limit ends what the named managers hold by updates and no configuration states, but for the last-applied

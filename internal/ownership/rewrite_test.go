@@ -223,3 +223,24 @@ func TestShares(t *testing.T) {
 		}
 	}
 }
+
+// TestGive: values change hands with all below them, and an entry without any is dropped.
+func TestGive(t *testing.T) {
+	live := managed(t,
+		owner("kubectl", "Update", `{"f:spec":{"f:replicas":{},"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"a\"}":{".":{},"f:image":{}},"k:{\"name\":\"b\"}":{".":{},"f:image":{}}}}}}}`),
+		owner("hpa", "Update", `{"f:spec":{"f:replicas":{}}}`), owner("undo", "Update", `{"f:spec":{"f:paused":{}}}`))
+	r := ownership.RewriteOf(live, "")
+	if err := r.Give([]merge.Path{path(t, "spec.replicas"), path(t, "spec.template.spec.containers[name=b]"), path(t, "spec.minReadySeconds")}, "undo"); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		`kubectl Update {"f:spec":{"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"a\"}":{".":{},"f:image":{}}}}}}}`,
+		`undo Update {"f:spec":{"f:paused":{},"f:replicas":{},"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"b\"}":{".":{},"f:image":{}}}}}}}`,
+	}
+	if diff := cmp.Diff(want, entries(t, r)); diff != "" {
+		t.Error(diff)
+	}
+	if err := ownership.RewriteOf(managed(t, owner("kubectl", "Update", `{"x":1}`)), "").Give(nil, "undo"); err == nil {
+		t.Error("an entry that cannot be read")
+	}
+}

@@ -84,6 +84,7 @@ func both(first *apply.Planned, second apply.Planned) *apply.Planned {
 	out.Settled = append(slices.Clone(first.Settled), second.Settled...)
 	out.Removed = append(slices.Clone(first.Removed), second.Removed...)
 	out.Changes = append(slices.Clone(first.Changes), second.Changes...)
+	out.Theirs = append(slices.Clone(first.Theirs), second.Theirs...)
 	if first.Action == apply.Create {
 		out.Action = apply.Create
 	}

@@ -85,6 +85,39 @@ func (c *applying) handBack(ctx context.Context, err error) error {
 	return err
 }
 
+// UndoManager is the field manager that holds the values of others that an undo has restored.
+const UndoManager = "kubectl-merge-undo"
+
+// give has UndoManager hold the values that were written for others, so that the next run does not take them for
+// its own. An interruption does not end it.
+func (c *applying) give(ctx context.Context, out Result) Result {
+	ctx = context.WithoutCancel(ctx)
+	for try := 0; ; try++ {
+		rewrite, live := ownership.RewriteOf(out.Object, ""), map[string]any(nil)
+		err := rewrite.Give(out.Planned.Theirs, UndoManager)
+		if err == nil {
+			live, err = c.own(ctx, version(out.Object), rewrite.Entries())
+		}
+		switch {
+		case err == nil:
+			if out.Object = live; c.end != nil {
+				c.end(live, nil)
+			}
+			return out
+		case try < boundTries+pinnedTries && (cluster.Uncertain(err) || c.overtaken(err)):
+			if _, err = c.obey(ctx, err); err != nil {
+				break
+			}
+			live, err = c.API.Get(ctx, c.Target)
+		}
+		if err != nil {
+			out.Notes = append(out.Notes, fmt.Sprintf("%s owns the values of others that were restored, as its managedFields could not be written (%v): the next merge may take them for its own", c.Write.FieldManager, err))
+			return out
+		}
+		out.Object = live
+	}
+}
+
 // Different is the error of a plan whose trial result on the server differs from it.
 type Different struct {
 	Differences []string // a path and both values each, masked

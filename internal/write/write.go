@@ -81,8 +81,11 @@ const stillTries = 5
 func (s *Server) Apply(ctx context.Context, t Task) (out Result, err error) {
 	c := applying{Server: s, Task: t, out: Result{Planned: t.Planned}}
 	defer func() {
-		if c.first != nil && (err != nil || out.Outcome == Unsettled) {
+		switch {
+		case c.first != nil && (err != nil || out.Outcome == Unsettled):
 			err = c.handBack(ctx, err)
+		case err == nil && out.Outcome.Written() && out.Planned.Theirs != nil && !c.Write.DryRun:
+			out = c.give(ctx, out)
 		}
 	}()
 	for try := 0; ; try++ {

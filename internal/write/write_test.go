@@ -114,6 +114,43 @@ func TestApply(t *testing.T) {
 	}
 }
 
+// TestOthers: a second request takes the restored values of others from the run's manager, whatever comes between.
+func TestOthers(t *testing.T) {
+	note := func(err error) []string {
+		return []string{manager + " owns the values of others that were restored, as its managedFields could not be written (" + err.Error() + "): the next merge may take them for its own"}
+	}
+	done := answer{done: true}
+	for _, tt := range []struct {
+		reason  string
+		dry     bool
+		answers []answer
+		read    error
+		log     string
+		notes   []string
+	}{
+		{reason: "as it is", log: "patch json patch"},
+		{reason: "others were faster", answers: []answer{done, {error: conflict, by: counter()}}, log: "patch json patch get json patch"},
+		{reason: "its answer is lost", answers: []answer{done, {error: lost}}, log: "patch json patch get json patch"},
+		{reason: "the server asks for patience", answers: []answer{done, {error: busy}}, log: "patch json patch get json patch"},
+		{reason: "it is refused", answers: []answer{done, {error: forbidden}}, log: "patch json patch", notes: note(forbidden)},
+		{reason: "it cannot be read", answers: []answer{done, {error: conflict}}, read: forbidden, log: "patch json patch get", notes: note(forbidden)},
+		{reason: "others write all the time", answers: append(times(1, done), times(26, answer{error: conflict})...), log: "patch" + strings.Repeat(" json patch get", 25) + " json patch", notes: note(conflict)},
+		{reason: "a dry run", dry: true, log: "patch"},
+		{reason: "nothing was written", answers: []answer{{}}, log: "patch", notes: []string{"the server does not store data.a as it was sent: a feature gate, an admission policy or the kind changes it"}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &script{live: one(t), answers: tt.answers, read: tt.read}
+			todo := task(t, s, "2", "apply")
+			todo.Planned.Theirs = []merge.Path{{merge.Named("data"), merge.Named("a")}}
+			server := Server{API: s, Write: cluster.Write{FieldManager: manager, DryRun: tt.dry}}
+			got, err := server.Apply(t.Context(), todo)
+			if log := strings.Join(s.log, " "); err != nil || log != tt.log || !slices.Equal(got.Notes, tt.notes) {
+				t.Errorf("%s: sent %q, want %q; notes %q, want %q; %v", tt.reason, log, tt.log, got.Notes, tt.notes, err)
+			}
+		})
+	}
+}
+
 // one is the live object whose value is 1, as applied.
 func one(t *testing.T) map[string]any { return applied(t, "1") }
 

@@ -96,6 +96,8 @@ type sentRequest struct {
 func (p *promises) play() {
 	p.apply1()
 	p.read(asPlanned)
+	p.others(asPlanned) // what the run overwrites, as planned
+	p.read(asPlanned)
 	p.plan()
 	p.others(asPlanned)
 	p.read(asFound)

@@ -9,7 +9,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
+	"github.com/kubectl-merge/kubectl-merge/internal/write"
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 	"github.com/kubectl-merge/kubectl-merge/test/laws"
@@ -195,6 +198,9 @@ func (p *promises) undone() {
 		default:
 			problem = p.restored(o)
 		}
+		if problem == "" && recorded && action != "create" {
+			problem = p.claimed(o)
+		}
 		if problem != "" {
 			p.t.Errorf("undone: %s: %s: %s\n%sbefore  %v\nwritten %v\nedited  %v\nis      %v", o, action, problem, linesAbout(p.said, o.ref),
 				o.configured(o.live[asFound]), o.configured(o.live[asWritten]), o.configured(o.live[asEdited]), o.configured(o.live[asTakenBack]))
@@ -220,6 +226,28 @@ func (p *promises) uncreated(o *promised) string {
 		p.counts.add("objects taken back", 1)
 	default:
 		p.counts.add("objects left, as others have changed them", 1)
+	}
+	return ""
+}
+
+// claimed: the undo has written values that others had set, and its manager owns them now.
+func (p *promises) claimed(o *promised) string {
+	was, is := ownership.Of(o.live[asFound]), ownership.Of(o.live[asTakenBack])
+	config := merge.Complete(lastapplied.FoldStringData(lastapplied.Read(o.live[asTakenBack]).Value), o.kind.typ, true)
+	ours := func(owner merge.Owner) bool { return owner.Manager == apply.DefaultManager }
+	for _, l := range leaves(merge.Field{Type: o.kind.typ}, o.configured(o.live[asTakenBack]), nil) {
+		stated, _ := merge.Lookup(config, l.path, o.kind.typ)
+		edited, _ := merge.Lookup(o.configured(o.live[asEdited]), l.path, o.kind.typ)
+		if config == nil || merge.Equal(stated, l.value, l.field.Type) || merge.Equal(edited, l.value, l.field.Type) {
+			continue
+		}
+		by := ownership.At(is, l.path)
+		switch before := ownership.At(was, l.path); {
+		case len(before) > 0 && !slices.ContainsFunc(before, ours) && slices.ContainsFunc(by, ours):
+			return fmt.Sprintf("%s was set by %v, and belongs to the run now", l.path, before)
+		case slices.ContainsFunc(by, func(owner merge.Owner) bool { return owner.Manager == write.UndoManager }):
+			p.counts.add("values that others had set, and that are theirs again", 1)
+		}
 	}
 	return ""
 }
