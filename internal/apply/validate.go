@@ -136,7 +136,7 @@ func (p *Planner) Mistyped(s Subject, typ *merge.Type, before any) error {
 		v, _ := merge.Lookup(s.Value, w.Path, typ)
 		text := fmt.Sprintf("%s: must be %s", w.Path, w.Want)
 		switch {
-		case w.Want == schema.Base64:
+		case w.Want == schema.Base64, w.Want == "a string" && w.Fix == "" && merge.IsScalar(v) && inPlain(w.Path) != "":
 			text += ": encode it" + inPlain(w.Path)
 		case w.Want == "a list":
 			text += `: begin each entry with "-"`
