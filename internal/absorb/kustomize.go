@@ -210,14 +210,9 @@ func (o *Object) sets(ctx context.Context, was, now object.Object) (sets []*Valu
 // used returns the reason why a file must not be edited: other kustomizations build something of it, too, even
 // if they override the value today.
 func (k *kustomization) used(file string) string {
-	var by []string
-	for _, other := range k.others {
-		if other.Has(file) {
-			by = append(by, k.name(other.Folder))
-		}
-	}
-	if by == nil {
+	users := slices.DeleteFunc(slices.Clone(k.others), func(other *source.Sources) bool { return !other.Has(file) })
+	if len(users) == 0 {
 		return ""
 	}
-	return "is used by " + strings.Join(by, ", ") + ", too"
+	return "is used by " + strings.Join(object.Each(users, func(other *source.Sources) string { return k.name(other.Folder) }), ", ") + ", too"
 }

@@ -64,13 +64,8 @@ func (p Planner) Meanings(ctx context.Context, a Annotated, local *object.Object
 	m.elsewhere = object.Object{Value: a.Live}.APIVersion() != object.Object{Value: merge.At[map[string]any](a.Now.Value)}.APIVersion()
 	m.sensitive = planned.Sensitive
 	m.local, m.result = lastapplied.FoldStringData(subject.Value), planned.Result
-	var all []Meaning
-	for _, c := range changes {
-		if c.Op != merge.OpOrder {
-			all = append(all, Meaning{Path: c.Path, Text: m.describe(c)})
-		}
-	}
-	return all, nil
+	changes = slices.DeleteFunc(changes, func(c merge.Change) bool { return c.Op == merge.OpOrder })
+	return object.Each(changes, func(c merge.Change) Meaning { return Meaning{Path: c.Path, Text: m.describe(c)} }), nil
 }
 
 // asApplied returns a configuration as it is recorded: without what it has only for being

@@ -131,9 +131,9 @@ type Planned struct {
 	// Record is the configuration to keep, for a plan that Recorded has made; else "".
 	Record string
 
-	// Theirs are the values that the plan restores, and that the applier had not set: its manager, which writes them,
-	// is not left as their owner. nil: none.
-	Theirs []merge.Path
+	// Theirs are entries of managedFields: what others have held of the values that the write sets for them, and hold
+	// again after it. nil: none.
+	Theirs []any
 
 	// Problems are reported one per line, without the object's name.
 	Problems []string

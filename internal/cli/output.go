@@ -80,13 +80,9 @@ func printerNamed(name string) (printerRow, bool) {
 }
 
 // printerWords returns the printers that fit, with their help.
-func printerWords(fit func(printerRow) bool) (words []string) {
-	for _, p := range printerRows {
-		if fit(p) {
-			words = append(words, cobra.CompletionWithDesc(p.name, p.help))
-		}
-	}
-	return words
+func printerWords(fit func(printerRow) bool) []string {
+	fitting := slices.DeleteFunc(slices.Clone(printerRows), func(p printerRow) bool { return !fit(p) })
+	return object.Each(fitting, func(p printerRow) string { return cobra.CompletionWithDesc(p.name, p.help) })
 }
 
 // wordOf returns a word for completion without its help.

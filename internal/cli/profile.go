@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/complete"
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/internal/suggest"
 )
@@ -114,12 +115,8 @@ func parseProfile(text []byte) (profile, error) {
 
 // check returns an error unless some verb takes each value of the flag.
 func (s setting) check() error {
-	var names []string
-	for _, f := range flagRows {
-		if f.advice == "" && f.name != "profile" {
-			names = append(names, f.name)
-		}
-	}
+	own := slices.DeleteFunc(slices.Clone(flagRows), func(f flagRow) bool { return f.advice != "" || f.name == "profile" })
+	names := object.Each(own, func(f flagRow) string { return f.name })
 	if !slices.Contains(names, s.flag) {
 		return fmt.Errorf("flags.%s: there is no such flag of this program%s", s.flag, suggest.Hint(s.flag, names))
 	}

@@ -16,6 +16,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/klog/v2"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/redact"
 	"github.com/kubectl-merge/kubectl-merge/internal/suggest"
 	"github.com/kubectl-merge/kubectl-merge/internal/term"
@@ -198,12 +199,8 @@ func unknownVerb(cmd *cobra.Command, args []string) error {
 
 // unknown returns the text about an unknown command; meant states that it suggests one.
 func unknown(cmd *cobra.Command, name string) (text string, meant bool) {
-	var names []string
-	for _, c := range cmd.Commands() {
-		if c.IsAvailableCommand() {
-			names = append(names, c.Name())
-		}
-	}
+	available := slices.DeleteFunc(slices.Clone(cmd.Commands()), func(c *cobra.Command) bool { return !c.IsAvailableCommand() })
+	names := object.Each(available, (*cobra.Command).Name)
 	text = fmt.Sprintf("unknown command %q for %q", name, cmd.CommandPath())
 	near := suggest.Begun(cmp.Or(elsewhere[name], name), names)
 	if near != "" {

@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
@@ -68,12 +69,8 @@ func (f *Files) resolve(o object.Object) (Located, error) {
 // built in, and stated in a group whose name no custom resource can have, since it has no dot. It
 // is nil for other apiVersions, since their kinds are unknown.
 func noKind(o object.Object) error {
-	var kinds []string
-	for _, k := range schema.BuiltinKinds() {
-		if k.Group == o.Group() && k.Version == o.Version() {
-			kinds = append(kinds, k.Kind)
-		}
-	}
+	served := slices.DeleteFunc(schema.BuiltinKinds(), func(k schema.Kind) bool { return k.Group != o.Group() || k.Version != o.Version() })
+	kinds := object.Each(served, func(k schema.Kind) string { return k.Kind })
 	unknown := &cluster.UnknownKindError{Kind: o.Kind(), APIVersion: o.APIVersion()}
 	unknown.NearVersion, unknown.Near = schema.SuggestKind(unknown.APIVersion, unknown.Kind, schema.Served{Kinds: kinds})
 	if len(kinds) == 0 && (unknown.Near == "" || strings.Contains(o.Group(), ".")) {

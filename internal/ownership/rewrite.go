@@ -1,6 +1,7 @@
 package ownership
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -139,31 +140,70 @@ func (r *Rewrite) Take(p merge.Path, v any, typ *merge.Type) error {
 	return r.transfer(mine, theirs)
 }
 
-// Give has another manager hold, by updates, what any holds of the values at the paths and below them. The error is
-// as of Take.
-func (r *Rewrite) Give(paths []merge.Path, to string) error {
-	gone, given, entry := &fieldpath.Set{}, &fieldpath.Set{}, map[string]any{"manager": to, "operation": "Update"}
-	for _, p := range paths {
-		s, err := setAt(p, map[string]any{})
-		if err != nil {
+// Give has those of the entries hold again, of what they held, what the applier holds by updates: it has written that
+// for them. Entries about another version are left out. The error is as of Take.
+func (r *Rewrite) Give(entries []any) error {
+	writes := func(e map[string]any) bool { return isBy(e, r.Manager, "Update") && e["apiVersion"] == r.version }
+	i := slices.IndexFunc(r.entries, writes)
+	if i < 0 {
+		return nil
+	}
+	entry := maps.Clone(r.entries[i])
+	all, err := entrySet(entry)
+	left := all
+	for _, e := range list(WithEntries(nil, entries)) {
+		want, failed := entrySet(e)
+		if err = cmp.Or(err, failed); err != nil {
 			return err
 		}
-		gone = gone.Union(s)
-	}
-	rest, err := r.each(func(e map[string]any, all *fieldpath.Set) *fieldpath.Set {
-		kept := all.RecursiveDifference(gone)
-		if isBy(e, to, "Update") && merge.At[string](e, "apiVersion") == r.version {
-			kept = &fieldpath.Set{}
+		held := all.Intersection(want)
+		if held.Empty() || writes(e) || e["apiVersion"] != r.version {
+			continue
 		}
-		if held := all.Difference(kept); !held.Empty() {
-			given, entry["time"] = given.Union(held), e["time"]
+		left = left.Difference(held)
+		rest, err := r.without(func(other map[string]any) bool { // the entry of the same writes
+			return !slices.ContainsFunc([]string{"manager", "operation", "apiVersion", "subresource"}, func(name string) bool { return e[name] != other[name] })
+		}, held)
+		if err = cmp.Or(err, r.put(rest, held, maps.Clone(e))); err != nil {
+			return err
 		}
-		return kept
-	})
-	if err != nil {
-		return err
 	}
-	return r.put(rest, given, entry)
+	rest, failed := r.without(writes, &fieldpath.Set{})
+	return cmp.Or(err, failed, r.put(rest, left, entry))
+}
+
+// Others returns the entries of live's managedFields that are not the manager's, nor through status. nil: none.
+func Others(live map[string]any, manager string) (out []any) {
+	for _, e := range list(live) {
+		if e["manager"] != manager && e["subresource"] != "status" {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// Divide returns the entries with what they hold of the values that are changed, below them, and of lists around them as
+// one value, and with what else they hold. Either is nil if there is none, or if one cannot be read.
+func Divide(entries []any, changed []merge.Change) (within, besides []any) {
+	r, gone, around := RewriteOf(WithEntries(nil, entries), ""), &fieldpath.Set{}, &fieldpath.Set{}
+	for _, c := range changed {
+		for n := range c.Path {
+			s, err := setAt(c.Path[:n+1], map[string]any{})
+			if err != nil {
+				break // managedFields do not know such keys: whoever holds it holds the list
+			}
+			if around = around.Union(s); n == len(c.Path)-1 {
+				gone = gone.Union(s)
+			}
+		}
+	}
+	divided := func(keep func(all, rest *fieldpath.Set) *fieldpath.Set) []any {
+		out, err := r.each(func(_ map[string]any, all *fieldpath.Set) *fieldpath.Set {
+			return keep(all, all.RecursiveDifference(gone).Difference(around))
+		})
+		return (&Rewrite{entries: out, changed: err == nil && len(out) > 0}).Entries()
+	}
+	return divided((*fieldpath.Set).Difference), divided(func(_, rest *fieldpath.Set) *fieldpath.Set { return rest })
 }
 
 // setAt returns the set that holds only fields, as FieldsV1 spells them, at the path.

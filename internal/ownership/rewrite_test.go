@@ -224,23 +224,39 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// TestGive: values change hands with all below them, and an entry without any is dropped.
+// TestGive: of what the applier has written, others hold again what they held, in the entries that they have by now.
 func TestGive(t *testing.T) {
 	live := managed(t,
 		owner("kubectl", "Update", `{"f:spec":{"f:replicas":{},"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"a\"}":{".":{},"f:image":{}},"k:{\"name\":\"b\"}":{".":{},"f:image":{}}}}}}}`),
-		owner("hpa", "Update", `{"f:spec":{"f:replicas":{}}}`), owner("undo", "Update", `{"f:spec":{"f:paused":{}}}`))
-	r := ownership.RewriteOf(live, "")
-	if err := r.Give([]merge.Path{path(t, "spec.replicas"), path(t, "spec.template.spec.containers[name=b]"), path(t, "spec.minReadySeconds")}, "undo"); err != nil {
+		owner("hpa", "Update", `{"f:spec":{"f:minReadySeconds":{}}}`),
+		strings.Replace(owner("kubectl", "Update", `{"f:spec":{"f:paused":{}}}`), "apps/v1", "apps/v1beta1", 1))
+	was := managed(t,
+		owner("hpa", "Update", `{"f:spec":{"f:replicas":{},"f:paused":{}}}`),
+		owner("ops", "Apply", `{"f:spec":{"f:replicas":{},"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"b\"}":{".":{},"f:image":{}}}}}}}`),
+		owner("kubectl", "Update", `{"f:spec":{"f:replicas":{}}}`),
+		strings.Replace(owner("old", "Update", `{"f:spec":{"f:replicas":{}}}`), "apps/v1", "apps/v1beta1", 1),
+		strings.Replace(owner("controller", "Update", `{"f:spec":{"f:replicas":{}}}`), `"operation"`, `"subresource":"status","operation"`, 1))
+	r := ownership.RewriteOf(live, "kubectl")
+	if err := r.Give(ownership.Others(was, "kubectl")); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{
+		`kubectl Update {"f:spec":{"f:paused":{}}}`,
+		`hpa Update {"f:spec":{"f:minReadySeconds":{},"f:replicas":{}}}`,
+		`ops Apply {"f:spec":{"f:replicas":{},"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"b\"}":{".":{},"f:image":{}}}}}}}`,
 		`kubectl Update {"f:spec":{"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"a\"}":{".":{},"f:image":{}}}}}}}`,
-		`undo Update {"f:spec":{"f:paused":{},"f:replicas":{},"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"b\"}":{".":{},"f:image":{}}}}}}}`,
 	}
 	if diff := cmp.Diff(want, entries(t, r)); diff != "" {
 		t.Error(diff)
 	}
-	if err := ownership.RewriteOf(managed(t, owner("kubectl", "Update", `{"x":1}`)), "").Give(nil, "undo"); err == nil {
+	if err := ownership.RewriteOf(live, "kubectl").Give([]any{map[string]any{"fieldsV1": map[string]any{"x": 1}}}); err == nil {
 		t.Error("an entry that cannot be read")
+	}
+	changed := []merge.Change{{Path: path(t, "spec.replicas")}}
+	if within, besides := ownership.Divide(ownership.Others(live, "kubectl"), changed); within != nil || len(besides) != 1 {
+		t.Errorf("of another value: %v, %v", within, besides)
+	}
+	if within, besides := ownership.Divide(ownership.Others(was, "ops"), changed); len(within) != 3 || len(besides) != 1 {
+		t.Errorf("of that value: %v, %v", within, besides)
 	}
 }

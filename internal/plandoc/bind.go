@@ -41,13 +41,11 @@ func (i Identity) Versionless() Identity {
 
 // Missing returns the objects of the plan that are not in a run's input; known reports whether an
 // object is.
-func (b *Bound) Missing(known func(Identity) bool) (out []Identity) {
-	for _, item := range b.Items {
-		if (item.Action == apply.Create || item.Action == apply.Change || item.Action == apply.Recreate) && !known(item.Identity) {
-			out = append(out, item.Identity)
-		}
-	}
-	return out
+func (b *Bound) Missing(known func(Identity) bool) []Identity {
+	missing := slices.DeleteFunc(slices.Clone(b.Items), func(item Item) bool {
+		return item.Action != apply.Create && item.Action != apply.Change && item.Action != apply.Recreate || known(item.Identity)
+	})
+	return object.Each(missing, func(item Item) Identity { return item.Identity })
 }
 
 // elsewhere names the namespace in which the plan has an object of that name; "" if it has none.

@@ -83,6 +83,8 @@ type Item struct {
 	Conflicts   []ConflictAt
 	LastApplied *Sides // of the last-applied annotation; nil: it does not change
 
+	ManagedFields []any // what others held before, as in managedFields; of a record
+
 	Outcome Outcome // of a record; "" in a plan
 	Written Written // what the server stored; of a record
 

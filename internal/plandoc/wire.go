@@ -164,6 +164,9 @@ func (i *Item) tail(c codec) {
 		c.valueField("after", &s.After)
 		*s = Sides{stated(s.Before), stated(s.After)}
 	})
+	held := merge.Opt{Value: i.ManagedFields, Set: i.ManagedFields != nil}
+	c.valueField("managedFields", &held)
+	i.ManagedFields = merge.At[[]any](held.Value)
 	c.flag("complete", &i.Complete)
 }
 

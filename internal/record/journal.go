@@ -84,7 +84,11 @@ func (j *Journal) append(text []byte) error {
 // function enters its outcome: the object that the server has stored, nil for none, or the error.
 func (j *Journal) Begin(item *run.Item, p apply.Planned) (func(stored map[string]any, err error), error) {
 	sub := Subject(item, p)
-	doc := j.header.Item(sub)
+	doc, held := j.header.Item(sub), ownership.Others(p.Live, j.header.Manager)
+	if p.Sensitive != nil && !j.header.ShowSecrets {
+		held = nil // members of a set that may be secret are among the fields
+	}
+	doc.ManagedFields = held
 	doc.Outcome = plandoc.Begun
 	n, err := j.enter(item, doc, -1)
 	if err != nil {
@@ -102,7 +106,7 @@ func (j *Journal) Begin(item *run.Item, p apply.Planned) (func(stored map[string
 			}
 			if sub.Stored = stored; sub.Action != apply.Delete {
 				doc = j.header.Item(sub)
-				doc.Written = plandoc.Written{UID: object.UID(stored), ResourceVersion: object.Object{Value: stored}.ResourceVersion()}
+				doc.ManagedFields, doc.Written = held, plandoc.Written{UID: object.UID(stored), ResourceVersion: object.Object{Value: stored}.ResourceVersion()}
 			}
 			doc.Outcome = plandoc.Done
 		}

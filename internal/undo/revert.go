@@ -1,8 +1,6 @@
 package undo
 
 import (
-	"slices"
-
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
@@ -58,34 +56,12 @@ func (r reverting) plan(out apply.Planned) apply.Planned {
 	out.Plan = merge.Three(t, r.typ, policy, r.Planner.Trace)
 	out.Type = r.typ
 	out.Final = r.lastApplied(merge.At[map[string]any](out.Result), out.Changes)
-	out.Theirs = unstated(out.Changes, out.Final, r.typ)
+	out.Theirs, _ = ownership.Divide(r.ManagedFields, out.Changes)
 	_, expressible := patch.Expressible(r.live, out.Final)
 	if _, changed := patch.Merge(r.live, out.Final); changed || !expressible {
 		out.Action = apply.Change
 	}
 	return out
-}
-
-// unstated returns the values that changes restore and that the last-applied configuration of the result does not
-// state, nor the server's defaults for it: the applier had not set them. nil, too, where there is none, or where its values are hidden.
-func unstated(changes []merge.Change, result map[string]any, typ *merge.Type) (paths []merge.Path) {
-	config := lastapplied.Read(result)
-	if config.Value == nil || config.Blanking == lastapplied.BlankAll {
-		return nil
-	}
-	stated := lastapplied.WithSet(merge.Complete(lastapplied.FoldStringData(config.Value), typ, true), lastapplied.SetOf(result))
-	for _, c := range changes {
-		is, has := merge.Lookup(stated, c.Path, typ)
-		if c.Op != merge.OpSet || has && config.State == lastapplied.Blanked {
-			continue
-		}
-		for _, d := range merge.Diff(is, c.New.Value, typ.At(c.Path)) {
-			if d.New.Set {
-				paths = append(paths, slices.Concat(c.Path, d.Path))
-			}
-		}
-	}
-	return paths
 }
 
 // reordered leaves a list that others have put into an order that is neither of the change's, unless those of

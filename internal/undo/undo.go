@@ -191,7 +191,7 @@ func (u *Undo) plan(ctx context.Context, item *run.Item, obj map[string]any) (ap
 	case obj != nil && apply.Deleting(obj) != nil:
 		return leave("is being deleted: undo again when it is gone", e.Action == apply.Delete || e.Action == apply.Recreate)
 	case e.Action == apply.Delete && obj == nil, e.Action == apply.Recreate && obj == nil && (e.Outcome == plandoc.Begun || u.overrides()):
-		return u.recreate(ctx, e, out)
+		return u.recreate(e, out)
 	case (e.Action == apply.Delete || e.Action == apply.Recreate) && is == e.UID: // the deletion was not executed
 		return out, nil
 	case obj == nil && e.Action == apply.Recreate:
@@ -249,7 +249,7 @@ func (u *Undo) isBack(e *plandoc.Item, obj map[string]any, typ *merge.Type) bool
 }
 
 // recreate plans the creation of a deleted object as it was configured.
-func (u *Undo) recreate(ctx context.Context, e *plandoc.Item, out apply.Planned) (apply.Planned, error) {
+func (u *Undo) recreate(e *plandoc.Item, out apply.Planned) (apply.Planned, error) {
 	before, hidden := configured(*e)
 	if before == nil || hidden {
 		u.leave(Left{Target: cluster.Target{Resource: cluster.Resource{Group: out.Group(), Kind: out.Kind()}, Namespace: e.Namespace, Name: e.Name}, Lost: true, Reason: "was deleted, and has values that are hidden in the record: only a record of a run with --show-secrets has them"})
@@ -261,9 +261,7 @@ func (u *Undo) recreate(ctx context.Context, e *plandoc.Item, out apply.Planned)
 			before = annotated(before, text)
 		}
 	}
-	out.Action, out.Final, out.Result = apply.Create, before, before
-	typ, _ := u.Planner.TypeOf(ctx, out.Subject, before) // without one, lists are taken whole
-	out.Theirs = unstated([]merge.Change{{Op: merge.OpSet, New: merge.Some(lastapplied.Without(before))}}, before, typ)
+	out.Action, out.Final, out.Result, out.Theirs = apply.Create, before, before, e.ManagedFields
 	out.Problems = []string{"is made again as it was configured"}
 	if out.HasStatus {
 		out.Problems[0] += "; what it held besides is not restored"

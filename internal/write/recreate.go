@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
+	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 )
 
@@ -83,6 +84,8 @@ func (c *recreating) body() error {
 		return fmt.Errorf("%s: cannot be created again: %w", c.Target, err)
 	}
 	c.out = Result{Outcome: Recreated, Object: obj, Planned: c.Planned}
+	_, kept := ownership.Divide(ownership.Others(c.Planned.Live, c.Write.FieldManager), c.Planned.Changes)
+	c.out.Planned.Theirs = slices.Concat(c.Planned.Theirs, kept)
 	return nil
 }
 
@@ -187,7 +190,8 @@ func (c *recreating) create(ctx context.Context) (Result, error) {
 		if err == nil {
 			c.out.Object = obj
 			c.end(obj, nil)
-			return c.out, nil
+			a := applying{Server: c.Server, Task: c.Task, record: record{end: c.end}}
+			return a.give(ctx, c.out), nil
 		}
 		again := cluster.Uncertain(err) || cluster.Code(err) >= 429 || errors.As(err, new(*cluster.Unreachable))
 		if !again {

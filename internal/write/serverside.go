@@ -85,18 +85,15 @@ func (c *applying) handBack(ctx context.Context, err error) error {
 	return err
 }
 
-// UndoManager is the field manager that holds the values of others that an undo has restored.
-const UndoManager = "kubectl-merge-undo"
-
-// give has UndoManager hold the values that were written for others, so that the next run does not take them for
-// its own. An interruption does not end it.
+// give has others hold the values that were written for them, so that the next run does not take them for its own. An
+// interruption does not end it.
 func (c *applying) give(ctx context.Context, out Result) Result {
 	ctx = context.WithoutCancel(ctx)
 	for try := 0; ; try++ {
-		rewrite, live := ownership.RewriteOf(out.Object, ""), map[string]any(nil)
-		err := rewrite.Give(out.Planned.Theirs, UndoManager)
-		if err == nil {
-			live, err = c.own(ctx, version(out.Object), rewrite.Entries())
+		rewrite, live := ownership.RewriteOf(out.Object, c.Write.FieldManager), out.Object
+		err := rewrite.Give(out.Planned.Theirs)
+		if entries := rewrite.Entries(); err == nil && entries != nil {
+			live, err = c.own(ctx, version(out.Object), entries)
 		}
 		switch {
 		case err == nil:
@@ -111,8 +108,9 @@ func (c *applying) give(ctx context.Context, out Result) Result {
 			live, err = c.API.Get(ctx, c.Target)
 		}
 		if err != nil {
-			out.Notes = append(out.Notes, fmt.Sprintf("%s owns the values of others that were restored, as its managedFields could not be written (%v): the next merge may take them for its own", c.Write.FieldManager, err))
-			return out
+			c.out = out
+			c.note(fmt.Sprintf("%s owns the values of others that were written, as its managedFields could not be (%v): the next merge may take them for its own", c.Write.FieldManager, err))
+			return c.out
 		}
 		out.Object = live
 	}

@@ -117,7 +117,7 @@ func TestApply(t *testing.T) {
 // TestOthers: a second request takes the restored values of others from the run's manager, whatever comes between.
 func TestOthers(t *testing.T) {
 	note := func(err error) []string {
-		return []string{manager + " owns the values of others that were restored, as its managedFields could not be written (" + err.Error() + "): the next merge may take them for its own"}
+		return []string{manager + " owns the values of others that were written, as its managedFields could not be (" + err.Error() + "): the next merge may take them for its own"}
 	}
 	done := answer{done: true}
 	for _, tt := range []struct {
@@ -139,9 +139,11 @@ func TestOthers(t *testing.T) {
 		{reason: "nothing was written", answers: []answer{{}}, log: "patch", notes: []string{"the server does not store data.a as it was sent: a feature gate, an admission policy or the kind changes it"}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			s := &script{live: one(t), answers: tt.answers, read: tt.read}
+			fields := map[string]any{"f:data": map[string]any{"f:a": map[string]any{}}}
+			entry := map[string]any{"manager": manager, "operation": "Update", "apiVersion": "v1", "fieldsType": "FieldsV1", "fieldsV1": fields}
+			s := &script{live: patched(one(t), map[string]any{"metadata": map[string]any{"managedFields": []any{entry}}}), answers: tt.answers, read: tt.read}
 			todo := task(t, s, "2", "apply")
-			todo.Planned.Theirs = []merge.Path{{merge.Named("data"), merge.Named("a")}}
+			todo.Planned.Theirs = []any{map[string]any{"manager": "them", "operation": "Update", "apiVersion": "v1", "fieldsV1": fields}}
 			server := Server{API: s, Write: cluster.Write{FieldManager: manager, DryRun: tt.dry}}
 			got, err := server.Apply(t.Context(), todo)
 			if log := strings.Join(s.log, " "); err != nil || log != tt.log || !slices.Equal(got.Notes, tt.notes) {
