@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -113,9 +115,17 @@ func TestServerKilled(t *testing.T) {
 	for i := range 1 + *soak {
 		next := files[(i+1)%2]
 		was := u.versions(next)
-		stop := u.afterWrites(1+rand.IntN(objects/2), func() { s.order(t, "kill") })
-		got := u.tries("kubectl-merge", "-f", next)
-		stop()
+		p, err := newProxy(s.config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var once sync.Once // before a write is let through, so that the run cannot be faster
+		p.fails(fault{skip: 1 + rand.IntN(objects/2), hits: func(request string) bool { return class(request) == "WRITE" }, do: func(w http.ResponseWriter, r *http.Request, server http.Handler) {
+			once.Do(func() { s.order(t, "kill") })
+			cutBefore(w, r, server)
+		}})
+		got := u.proxied(p).tries("kubectl-merge", "-f", next)
+		p.http.Close()
 		s.order(t, "start")
 		if got.code != 1 {
 			t.Fatalf("the server was killed: %s", got)
