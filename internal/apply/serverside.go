@@ -273,8 +273,11 @@ func (p *Planned) take(k *serverSides, forced []merge.Path) error {
 			}
 		}
 	}
+	if !p.Applying.copied {
+		return nil
+	}
 	for _, path := range forced {
-		if is, there := merge.Lookup(k.live, path, p.Type); p.Applying.copied && there && k.Others(path) {
+		if is, there := merge.Lookup(k.live, path, p.Type); there && k.Others(path) {
 			if err := k.Take(path, is, p.Type); err != nil {
 				return err
 			}

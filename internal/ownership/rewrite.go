@@ -130,11 +130,8 @@ func (r *Rewrite) Take(p merge.Path, v any, typ *merge.Type) error {
 		taken["."] = map[string]any{}
 	}
 	mine, err := setAt(p, taken)
-	if err != nil {
-		return err
-	}
-	theirs, err := setAt(p, map[string]any{})
-	if err != nil {
+	theirs, failed := setAt(p, map[string]any{})
+	if err = cmp.Or(err, failed); err != nil {
 		return err
 	}
 	return r.transfer(mine, theirs)
@@ -185,6 +182,9 @@ func Others(live map[string]any, manager string) (out []any) {
 // Divide returns the entries with what they hold of the values that are changed, below them, and of lists around them as
 // one value, and with what else they hold. Either is nil if there is none, or if one cannot be read.
 func Divide(entries []any, changed []merge.Change) (within, besides []any) {
+	if len(entries) == 0 {
+		return nil, nil
+	}
 	r, gone, around := RewriteOf(WithEntries(nil, entries), ""), &fieldpath.Set{}, &fieldpath.Set{}
 	for _, c := range changed {
 		for n := range c.Path {
@@ -192,8 +192,8 @@ func Divide(entries []any, changed []merge.Change) (within, besides []any) {
 			if err != nil {
 				break // managedFields do not know such keys: whoever holds it holds the list
 			}
-			if around = around.Union(s); n == len(c.Path)-1 {
-				gone = gone.Union(s)
+			if s.Iterate(around.Insert); n == len(c.Path)-1 && c.Op != merge.OpOrder {
+				s.Iterate(gone.Insert)
 			}
 		}
 	}
@@ -228,14 +228,10 @@ func (r *Rewrite) transfer(mine, theirs *fieldpath.Set) error {
 	if err != nil {
 		return err
 	}
-	if !found {
-		e, err := withSet(map[string]any{"manager": r.Manager, "operation": "Apply", "apiVersion": r.version}, mine)
-		if err != nil {
-			return err
-		}
-		out = append(out, e)
+	if r.changed = true; !found {
+		return r.put(out, mine, map[string]any{"manager": r.Manager, "operation": "Apply"})
 	}
-	r.entries, r.changed = out, true
+	r.entries = out
 	return nil
 }
 

@@ -92,12 +92,13 @@ func (c *applying) give(ctx context.Context, out Result) Result {
 	for try := 0; ; try++ {
 		rewrite, live := ownership.RewriteOf(out.Object, c.Write.FieldManager), out.Object
 		err := rewrite.Give(out.Planned.Theirs)
-		if entries := rewrite.Entries(); err == nil && entries != nil {
+		entries := rewrite.Entries()
+		if err == nil && entries != nil {
 			live, err = c.own(ctx, version(out.Object), entries)
 		}
 		switch {
 		case err == nil:
-			if out.Object = live; c.end != nil {
+			if out.Object = live; c.end != nil && (entries != nil || try > 0) {
 				c.end(live, nil)
 			}
 			return out

@@ -244,13 +244,12 @@ func (p *promises) claimed(o *promised) string {
 		if is == nil || len(before) == 0 || slices.ContainsFunc(before, ours) || merge.Equal(edited, l.value, l.field.Type) {
 			continue
 		}
-		if metrics := l.path.String(); metrics == "spec.metrics" && !slices.Equal(names(before), names(by)) {
-			continue // the API server takes every write of an HorizontalPodAutoscaler for one of its metrics
-		}
-		if !slices.Equal(names(before), names(by)) {
+		switch {
+		case slices.Equal(names(before), names(by)):
+			p.counts.add("values that others had set, and that are theirs again", 1)
+		case o.kind.kind != "HorizontalPodAutoscaler" || l.path.String() != "spec.metrics": // which the API server gives to whoever writes anything
 			return fmt.Sprintf("%s was set by %v, and belongs to %v now", l.path, before, by)
 		}
-		p.counts.add("values that others had set, and that are theirs again", 1)
 	}
 	return ""
 }
