@@ -94,6 +94,15 @@ func ByUsers(o merge.Owners, p merge.Path) bool {
 	})
 }
 
+// Claims returns whether an owner has applied what it owns by server-side apply, and is neither own nor the control
+// plane. Only server-side apply gives an equal value several owners, and writing another value leaves its writer as
+// the only one: what such a manager owns beside the writer, it states too.
+func Claims(own func(merge.Owner) bool) func(merge.Owner) bool {
+	return func(o merge.Owner) bool {
+		return o.Operation == "Apply" && !own(o) && !schema.ControlPlane(o.Manager)
+	}
+}
+
 // descend reports whether the value at the path is held, and whether only a list around it is, as one value:
 // its type was that when it was set.
 func descend(fields map[string]any, p merge.Path) (held, around bool) {

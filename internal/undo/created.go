@@ -31,9 +31,8 @@ func (d *deletions) Precedes(*run.Item) bool { return false }
 
 // Decide returns the objects that the run has created, and that no other writer has changed.
 func (d *deletions) Decide(ctx context.Context, _ *run.Plan) ([]*run.Item, error) {
-	items := slices.Collect(maps.Keys(d.entries))
+	items := slices.SortedFunc(maps.Keys(d.entries), func(a, b *run.Item) int { return d.entries[a].Line - d.entries[b].Line })
 	items = slices.DeleteFunc(items, func(item *run.Item) bool { return d.entries[item].Action != apply.Create })
-	slices.SortFunc(items, func(a, b *run.Item) int { return d.entries[a].Line - d.entries[b].Line })
 	var out []*run.Item
 	for _, item := range items {
 		obj, err := d.Live.Get(ctx, item.Target)
@@ -61,8 +60,7 @@ func (d *deletions) Decide(ctx context.Context, _ *run.Plan) ([]*run.Item, error
 
 // keep returns why an object is kept; "" if it is to be deleted.
 func (d *deletions) keep(ctx context.Context, item *run.Item, obj map[string]any) (string, error) {
-	e := d.entries[item]
-	o := object.Object{Value: obj}
+	e, o := d.entries[item], object.Object{Value: obj}
 	switch {
 	case obj == nil:
 		return "", nil
@@ -114,10 +112,11 @@ func (d *deletions) changed(e *plandoc.Item, obj map[string]any, typ *merge.Type
 		return []string{"a hidden value"}
 	}
 	owners := ownership.Of(obj)
-	reapplied := d.reapplied(owners)
+	claims := ownership.Claims(d.ofRun)
 	for _, c := range parts(merge.Change{Op: merge.OpSet, New: merge.Some(wrote)}, typ) {
-		if o := reapplied(c.Path); o != nil {
-			out = append(out, c.Path.String()+" (applied by "+o.Manager+")")
+		by := ownership.At(owners, c.Path)
+		if i := slices.IndexFunc(by, claims); i >= 0 {
+			out = append(out, c.Path.String()+" (applied by "+by[i].Manager+")")
 		}
 	}
 	for _, c := range merge.Diff(wrote, is, typ) {

@@ -37,7 +37,7 @@ func (u *Undo) Revert(i plandoc.Item, live map[string]any, typ *merge.Type) (app
 // applier.
 func (r reverting) plan(out apply.Planned) apply.Planned {
 	owners := ownership.Of(r.live)
-	t := merge.Triple{Original: r.live, Local: r.live, Live: r.live, Owners: owners, Reverts: true, Reapplied: r.reapplied(owners)}
+	t := merge.Triple{Original: r.live, Local: r.live, Live: r.live, Owners: owners, Reverts: true, Claims: ownership.Claims(r.ofRun)}
 	for _, c := range r.Changes {
 		if p, err := c.ParsedPath(); err == nil && c.Order == nil {
 			t.Original, t.Local = r.sides(t, p, c)
@@ -76,19 +76,8 @@ func (r reverting) reordered(p merge.Path, c plandoc.ChangeOf) bool {
 	return true
 }
 
-// reapplied returns the function that finds another manager than the run's which has applied the
-// value that the run wrote. Only server-side apply gives an equal value several owners, and writing
-// another value leaves its writer as the only one: the other has applied it since.
-func (u *Undo) reapplied(owners merge.Owners) func(merge.Path) *merge.Owner {
-	return func(p merge.Path) *merge.Owner {
-		for _, o := range ownership.At(owners, p) {
-			if o.Operation == "Apply" && !(u.Record.ServerSide && o.Manager == u.Record.Manager) && !schema.ControlPlane(o.Manager) {
-				return &o
-			}
-		}
-		return nil
-	}
-}
+// ofRun reports whether the owner is the run, by server-side apply.
+func (u *Undo) ofRun(o merge.Owner) bool { return u.Record.ServerSide && o.Manager == u.Record.Manager }
 
 // sides returns original and local with the values of a change.
 func (r reverting) sides(t merge.Triple, p merge.Path, c plandoc.ChangeOf) (original, local any) {

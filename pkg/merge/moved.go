@@ -1,6 +1,9 @@
 package merge
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // unknown reports whether a blanked original has the value's place, but not the value.
 func (m *merger) unknown(s *cursor, o Opt) bool {
@@ -53,27 +56,24 @@ func (m *merger) appliersOwn(o Owner) bool {
 // moved reports whether live's value differs from original's, and from what the server
 // makes of that, and the applier did not write it. Another manager owns it, or no manager
 // does, as where the server filled in a default for a deleted value. Without managedFields
-// the values decide.
+// the values decide. An equal value is moved where another manager claims it.
 func (m *merger) moved(s *cursor, o, v Opt) (bool, *Owner) {
 	if m.unknown(s, o) {
 		owner := m.foreign(s.path())
 		return owner != nil, owner
 	}
 	if equalOpt(o, v, s.field) || o.Set && m.filled(ofOriginal, s, o, v) {
-		var owner *Owner // the manager that has applied original's value again
-		if m.triple.Reapplied != nil {
-			owner = m.triple.Reapplied(s.path())
+		if m.triple.Claims == nil {
+			return false, nil
 		}
+		owner := m.owner(s.path(), m.triple.Claims)
 		return owner != nil, owner
 	}
 	if m.owners == nil {
 		return true, nil
 	}
 	p := s.path()
-	owner := m.foreign(p)
-	if owner == nil {
-		owner = m.owner(p, func(o Owner) bool { return o.Manager == Unrecorded })
-	}
+	owner := cmp.Or(m.foreign(p), m.owner(p, func(o Owner) bool { return o.Manager == Unrecorded }))
 	return owner != nil || m.unclaimed(s, o, v), owner
 }
 

@@ -52,9 +52,9 @@ type Triple struct {
 	// Unanswered: of what Local restores the request is known, and not what the server made of it.
 	Unanswered bool
 
-	// Reapplied returns the manager that has applied the value at a path since Original, though it
-	// equals Original's: it counts as moved. nil: none has. The field may be nil.
-	Reapplied func(p Path) *Owner
+	// Claims reports whether a manager claims what it owns: where it does, live's value counts as moved though it
+	// equals Original's. The field may be nil: nobody does.
+	Claims func(Owner) bool
 
 	// Unstored lists places where the server does not store the value that local states and
 	// Original had. There, live's value or its absence is final, and not a difference.

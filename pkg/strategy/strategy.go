@@ -7,6 +7,7 @@ package strategy
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 
@@ -208,9 +209,11 @@ func prepare(in Input) (merge.Triple, []merge.Path) {
 	if !in.Recorded {
 		t.Appliers = append(t.Appliers[:len(t.Appliers):len(t.Appliers)], ownership.Annotators(t.Owners)...)
 	}
-	var ignored []merge.Path
-	t.Local, ignored = lastapplied.Strip(lastapplied.Without(t.Local), in.HasStatus)
-	t.Local = lastapplied.FoldStringData(labelsKept(t.Local, t.Live))
+	t.Claims = ownership.Claims(func(o merge.Owner) bool {
+		return slices.Contains(Kubectls, o.Manager) || slices.Contains(t.Appliers, o.Manager)
+	})
+	local, ignored := lastapplied.Strip(lastapplied.Without(t.Local), in.HasStatus)
+	t.Local = lastapplied.FoldStringData(labelsKept(local, t.Live))
 	if !in.Policy.Literal {
 		t.Local = lastapplied.WithoutNullAnnotations(t.Local)
 	}

@@ -14,9 +14,9 @@ type Mutation struct {
 // Mutations are the defects that the simulation has to find.
 var Mutations = []Mutation{
 	{"undo overwrites what a later apply has set", "undo", []edit{
-		{"internal/undo/revert.go", "Reverts: true, Reapplied", "Reverts: true, Appliers: []string{r.Planner.Manager}, Reapplied"}}},
+		{"internal/undo/revert.go", "Reverts: true, Claims", "Reverts: true, Appliers: []string{r.Planner.Manager}, Claims"}}},
 	{"a rollback overwrites what a later apply has set", "rollback", []edit{
-		{"internal/undo/revert.go", "Reverts: true, Reapplied", "Reverts: true, Appliers: []string{r.Planner.Manager}, Reapplied"}}},
+		{"internal/undo/revert.go", "Reverts: true, Claims", "Reverts: true, Appliers: []string{r.Planner.Manager}, Claims"}}},
 	{"a signal that comes twice ends the process", "signal-repeated", []edit{
 		{"internal/cli/main.go", "const repeats = time.Second", "const repeats = time.Duration(0)"}}},
 	{"a watch that says nothing is believed", "watch-silent", []edit{
