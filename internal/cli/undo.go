@@ -224,16 +224,12 @@ func (u *undoing) item(t *results, item *run.Item) {
 	t.notes.problems(item)
 	report := reportOf(item.Result.Planned, u.secrets)
 	for _, n := range diff.Notes(report) {
-		if n.Winner == merge.LiveSide && n.Moved != 0 {
-			u.kept = true
+		u.kept = u.kept || n.Winner == merge.LiveSide && n.Moved != 0
+		word, kind := outcomeOf(n, item), "Warning"
+		if n.Winner != merge.LiveSide {
+			kind = "note"
 		}
-		word, kind := outcomeOf(n, item), "note"
-		if n.Winner == merge.LiveSide {
-			kind = "Warning"
-		} else if u.quiet {
-			continue
-		}
-		if word == "" {
+		if word == "" || u.quiet && kind == "note" {
 			continue
 		}
 		text := n.Path.String() + ": " + shownSide(n.Live) + " " + word
@@ -256,7 +252,7 @@ func outcomeOf(n diff.Note, item *run.Item) string {
 	p := item.Result.Planned
 	_, there := merge.Lookup(p.Live, n.Path, p.Type)
 	switch {
-	case n.Moved == 0 && (n.Cause != merge.CauseDisplaced || there && n.Owner == nil):
+	case n.Moved == 0 && (n.Cause != merge.CauseDisplaced || n.Own || there && n.Owner == nil):
 		return ""
 	case n.Moved == 0:
 		return "is left out: " + n.Excluding() + " excludes it"

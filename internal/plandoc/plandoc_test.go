@@ -144,6 +144,7 @@ func TestHostile(t *testing.T) {
 		{"- action: change", "- action: explode", "line 8: action: must be one of create, change, recreate, delete, keep, held"},
 		{"- action: change", "- action: chnage", "held; did you mean change?"},
 		{"- action: change", "- action: change\n  extra: 1", "line 9: extra: is no field of a plan"},
+		{"- action: change", "- action: change\n  managedFields: {}", "line 9: managedFields: must be a list"},
 		{"path: data.a\n", "path: data[\n", "line 16: changes[0].path: "},
 		{"name: s\n", "name: s\n  name: t\n", "line 13: "},
 		{"  uid: \"7\"\n", "", "line 8: must have the uid of the object"},

@@ -166,7 +166,9 @@ func (i *Item) tail(c codec) {
 	})
 	held := merge.Opt{Value: i.ManagedFields, Set: i.ManagedFields != nil}
 	c.valueField("managedFields", &held)
-	i.ManagedFields = merge.At[[]any](held.Value)
+	if i.ManagedFields = merge.At[[]any](held.Value); held.Set && i.ManagedFields == nil {
+		c.bad("managedFields", "must be a list")
+	}
 	c.flag("complete", &i.Complete)
 }
 
