@@ -86,7 +86,8 @@ func (m *merger) displace(s *cursor, d Disagreement) (Opt, bool) {
 		return m.settle(s, d)
 	}
 	m.because(s, because{Opt{}, LocalSide, CauseDisplaced, d.Original, Opt{}, d.Live})
-	m.addRemoved(s, d.Original, Removal{Value: d.Live.Value, Cause: CauseDisplaced, By: d.By})
+	_, stated := Lookup(m.triple.Local, s.path(), m.typ)
+	m.addRemoved(s, d.Original, Removal{Value: d.Live.Value, Cause: CauseDisplaced, By: d.By, Own: m.triple.Reverts && !stated})
 	return Opt{}, true
 }
 

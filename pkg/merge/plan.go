@@ -197,7 +197,7 @@ type Removal struct {
 	By Path
 
 	// Own: local no longer states what Original had, or the server made of it, and no manager but
-	// the appliers owned it.
+	// the appliers owned it. Of an undo: the run itself has written it.
 	Own bool
 }
 

@@ -81,7 +81,7 @@ func (m *merger) removal(p Path, applied bool, r Removal) Removal {
 	r.Path = p
 	if owners := m.ownersAt(p); len(owners) > 0 {
 		r.Owner = &owners[0]
-		r.Own = applied && (m.triple.Reverts || m.foreign(p) == nil)
+		r.Own = r.Own || applied && m.foreign(p) == nil
 	}
 	return r
 }
