@@ -210,7 +210,7 @@ func prepare(in Input) (merge.Triple, []merge.Path) {
 		t.Appliers = append(t.Appliers[:len(t.Appliers):len(t.Appliers)], ownership.Annotators(t.Owners)...)
 	}
 	t.Claims = ownership.Claims(func(o merge.Owner) bool {
-		return slices.Contains(Kubectls, o.Manager) || slices.Contains(t.Appliers, o.Manager)
+		return !in.Recorded && slices.Contains(Kubectls, o.Manager) || slices.Contains(t.Appliers, o.Manager)
 	})
 	local, ignored := lastapplied.Strip(lastapplied.Without(t.Local), in.HasStatus)
 	t.Local = lastapplied.FoldStringData(labelsKept(local, t.Live))

@@ -100,3 +100,40 @@ func TestPlan(t *testing.T) {
 		})
 	}
 }
+
+// TestClaims: a value that equals what was applied last is overwritten without a disagreement unless another manager
+// states it by server-side apply.
+func TestClaims(t *testing.T) {
+	typ, _ := schema.Builtin("", "v1", "ConfigMap")
+	for _, c := range []struct {
+		reason             string
+		manager, operation string
+		recorded, claims   bool
+	}{
+		{reason: "another applies it", manager: "ops", operation: "Apply", claims: true},
+		{reason: "another has updated it", manager: "ops", operation: "Update"},
+		{reason: "the applier", manager: "me", operation: "Apply"},
+		{reason: "kubectl is the user's", manager: "kubectl", operation: "Apply"},
+		{reason: "kubectl is not the controller's", manager: "kubectl", operation: "Apply", recorded: true, claims: true},
+		{reason: "the control plane", manager: "kube-controller-manager", operation: "Apply"},
+	} {
+		live := merge.With(read(t, `{"metadata":{"name":"a"},"data":{"a":"1"}}`).(map[string]any), []any{map[string]any{
+			"manager": c.manager, "operation": c.operation, "fieldsV1": read(t, `{"f:data":{"f:a":{}}}`),
+		}}, "metadata", "managedFields")
+		out, err := Plan(Input{
+			Triple: merge.Triple{
+				Original: read(t, `{"data":{"a":"1"}}`), Local: read(t, `{"metadata":{"name":"a"},"data":{"a":"2"}}`), Live: live, Appliers: []string{"me"},
+			},
+			Version: "v1", Kind: "ConfigMap", Schema: typ, Policy: merge.Policies[0], Recorded: c.recorded,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if is := len(out.Settled) == 1; is != c.claims {
+			t.Errorf("%s: settled %v, want a claim: %v", c.reason, out.Settled, c.claims)
+		}
+		if got := merge.At[string](out.Result, "data", "a"); got != "2" {
+			t.Errorf("%s: got %q: local wins under the policy apply", c.reason, got)
+		}
+	}
+}
