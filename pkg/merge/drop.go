@@ -108,8 +108,8 @@ func (m *merger) ruled(s *cursor, live, left Opt) Opt {
 }
 
 // droppedParts removes all of live's value except what is left of it, the result. Each part
-// is reported separately. Where another manager has changed a part, and the policy does not
-// give it to local, all of it stays.
+// is reported separately. Where another manager has changed or claims a part, and the policy
+// does not give it to local, all of it stays.
 func (m *merger) droppedParts(s *cursor, b because) (Opt, bool) {
 	o, v := b.original, b.liv
 	parts := entryByEntry(Diff(v.Value, b.result.Value, s.field.Type), s.field.Type)
@@ -121,7 +121,7 @@ func (m *merger) droppedParts(s *cursor, b because) (Opt, bool) {
 		owner := m.foreign(full)
 		was, had := original.Lookup(c.Path)
 		t := s.field.Type.At(c.Path)
-		if had && Equal(was, c.Old.Value, t) || m.owners != nil && owner == nil || m.owners == nil && !had {
+		if m.claimed(s, c.Path) == nil && (had && Equal(was, c.Old.Value, t) || m.owners != nil && owner == nil || m.owners == nil && !had) {
 			cause := b.cause
 			if !had && cause == CauseDropped {
 				cause = CauseInside

@@ -39,6 +39,14 @@ func (m *merger) foreign(p Path) *Owner {
 	return m.owner(p, func(o Owner) bool { return !m.appliersOwn(o) && o.Manager != Unrecorded })
 }
 
+// claimed returns the manager that claims the value at the path below s; nil where none does.
+func (m *merger) claimed(s *cursor, below Path) *Owner {
+	if m.triple.Claims == nil {
+		return nil
+	}
+	return m.owner(append(s.path(), below...), m.triple.Claims)
+}
+
 // owner returns the newest such owner of the path; nil where there is none.
 func (m *merger) owner(p Path, is func(Owner) bool) *Owner {
 	owners := m.ownersAt(p)
@@ -63,10 +71,7 @@ func (m *merger) moved(s *cursor, o, v Opt) (bool, *Owner) {
 		return owner != nil, owner
 	}
 	if equalOpt(o, v, s.field) || o.Set && m.filled(ofOriginal, s, o, v) {
-		if m.triple.Claims == nil {
-			return false, nil
-		}
-		owner := m.owner(s.path(), m.triple.Claims)
+		owner := m.claimed(s, nil)
 		return owner != nil, owner
 	}
 	if m.owners == nil {
@@ -159,16 +164,7 @@ func (m *merger) movedEntries(s *cursor, o, v []any) (bool, *Owner) {
 
 // unstored reports whether the server does not store what local states here.
 func (m *merger) unstored(s *cursor) bool {
-	if len(m.triple.Unstored) == 0 {
-		return false
-	}
-	if m.notStored == nil {
-		m.notStored = map[string]bool{}
-		for _, p := range m.triple.Unstored {
-			m.notStored[p.String()] = true
-		}
-	}
-	return m.notStored[s.path().String()]
+	return slices.ContainsFunc(m.triple.Unstored, func(p Path) bool { return p.String() == s.path().String() })
 }
 
 // doubt records a value that is sent again though it was applied, and that no other manager

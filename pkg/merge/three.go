@@ -51,8 +51,7 @@ type merger struct {
 	local   bool // local always wins, and nothing is completed
 	plan    Plan
 
-	live      *Finder
-	notStored map[string]bool // the paths of triple.Unstored
+	live *Finder
 
 	sides [3]completed // what the server makes of each: see made
 
