@@ -94,9 +94,9 @@ func ByUsers(o merge.Owners, p merge.Path) bool {
 	})
 }
 
-// Claims returns whether an owner has applied what it owns by server-side apply, and is neither own nor the control
-// plane. Only server-side apply gives an equal value several owners, and writing another value leaves its writer as
-// the only one: what such a manager owns beside the writer, it states too.
+// Claims returns a function that reports whether an owner states what it owns: by server-side apply, and it is
+// neither one that own reports nor the control plane. Only server-side apply gives an equal value several owners, and
+// writing another value leaves its writer as the only one.
 func Claims(own func(merge.Owner) bool) func(merge.Owner) bool {
 	return func(o merge.Owner) bool {
 		return o.Operation == "Apply" && !own(o) && !schema.ControlPlane(o.Manager)
