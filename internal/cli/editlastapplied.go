@@ -148,8 +148,7 @@ func (s *editing) open(ctx context.Context, reason error) error {
 	if s.windows {
 		text = bytes.ReplaceAll(text, []byte("\n"), []byte("\r\n"))
 	}
-	var got []byte
-	var err error
+	got, err := []byte(nil), error(nil)
 	edit := func() {
 		streams := editor.Streams{In: s.In, Out: s.Out, Err: term.Direct(s.ErrOut), Run: s.signals.process.Run}
 		got, err = s.draft.Edit(ctx, editor.FromEnv(os.Getenv), streams, text)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/plandoc"
 	"github.com/kubectl-merge/kubectl-merge/internal/record"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
@@ -196,13 +197,7 @@ func (f *binding) checkSet(s *session) error {
 	case set == nil:
 		return fmt.Errorf("was made for the set %s: give --prune --applyset=%s, too", want.Parent, want.Parent)
 	default:
-		in := func(s *plandoc.Set) string {
-			if s.Namespace == "" {
-				return s.Parent
-			}
-			return s.Parent + " in the namespace " + s.Namespace
-		}
-		return fmt.Errorf("was made for the set %s, and this run is one of %s", in(want), in(set))
+		return fmt.Errorf("was made for the set %s%s, and this run is one of %s%s", want.Parent, object.Within(want.Namespace), set.Parent, object.Within(set.Namespace))
 	}
 }
 

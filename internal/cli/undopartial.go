@@ -47,11 +47,10 @@ func (u *undoing) except(ctx context.Context, notes *reporter) error {
 }
 
 // unsettled adds the objects for which the policy leaves a value to the user.
-func (u *undoing) unsettled(notes *reporter, s *session, plan *undo.Undo) bool {
+func (u *undoing) unsettled(notes *reporter, s *session, plan *undo.Undo) (found bool) {
 	if u.policy != "strict" {
 		return false
 	}
-	found := false
 	for _, l := range plan.Left() {
 		u.left(notes, []undo.Left{l})
 		found = u.omit(l.Target) || found
@@ -65,8 +64,7 @@ func (u *undoing) unsettled(notes *reporter, s *session, plan *undo.Undo) bool {
 }
 
 // refused adds the objects that the server refuses.
-func (u *undoing) refused(notes *reporter, s *session) bool {
-	found := false
+func (u *undoing) refused(notes *reporter, s *session) (found bool) {
 	for _, item := range slices.Concat(s.Items, s.Others) {
 		if item.Err != nil && !errors.As(item.Err, new(*run.NotReached)) && u.omit(item.Target) {
 			found = true

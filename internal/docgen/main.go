@@ -41,10 +41,7 @@ func manName(p cli.Page) string { return strings.ReplaceAll(p.CommandPath(), " "
 // write writes the pages into dir, and removes man pages of verbs that no longer exist.
 func write(dir string, pages map[string]string) error {
 	old, err := filepath.Glob(filepath.Join(dir, "man", "*.1"))
-	if err != nil {
-		return err
-	}
-	errs := []error{os.MkdirAll(filepath.Join(dir, "man"), 0o755)}
+	errs := []error{err, os.MkdirAll(filepath.Join(dir, "man"), 0o755)}
 	for _, file := range old {
 		if pages["man/"+filepath.Base(file)] == "" {
 			errs = append(errs, os.Remove(file))

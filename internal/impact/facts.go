@@ -2,7 +2,6 @@ package impact
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
@@ -26,7 +25,7 @@ type Facts struct {
 func Look(p apply.Planned, namespace string) Facts {
 	f := Facts{Impact: Of(p), Object: p.Name, Namespace: namespace}
 	if p.Group() == "" && (p.Kind() == "ConfigMap" || p.Kind() == "Secret") {
-		if p.Action == apply.Change && f.Word != None && contentDiffers(p) {
+		if p.Action == apply.Change && f.Word != None && !(merge.Identical(p.Live["data"], p.Final["data"]) && merge.Identical(p.Live["binaryData"], p.Final["binaryData"])) {
 			f.values = references.Reference{Kind: p.Kind(), Name: p.Object.Name()}
 		}
 		return f
@@ -44,13 +43,6 @@ func Look(p apply.Planned, namespace string) Facts {
 // Secrets.
 func (f Facts) Any() bool {
 	return f.Word != None || len(f.reads) > 0 || f.values != (references.Reference{})
-}
-
-// contentDiffers reports whether the values that pods read change.
-func contentDiffers(p apply.Planned) bool {
-	return slices.ContainsFunc([]string{"data", "binaryData"}, func(field string) bool {
-		return !merge.Identical(p.Live[field], p.Final[field])
-	})
 }
 
 // Stale is one object whose running pods keep old values of a ConfigMap or Secret, since

@@ -1,6 +1,7 @@
 package ownership
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -68,11 +69,8 @@ func setOf(fields map[string]any) (*fieldpath.Set, error) {
 // withSet returns a copy of e with another set of fields; e is not modified.
 func withSet(e map[string]any, s *fieldpath.Set) (map[string]any, error) {
 	text, err := s.ToJSON()
-	if err != nil {
-		return nil, fmt.Errorf("managedFields: %w", err)
-	}
-	v, err := merge.ReadJSON(text)
-	if err != nil {
+	v, failed := merge.ReadJSON(text)
+	if err = cmp.Or(err, failed); err != nil {
 		return nil, fmt.Errorf("managedFields: %w", err)
 	}
 	out := maps.Clone(e)

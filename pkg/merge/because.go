@@ -52,14 +52,11 @@ func (t *Type) describe() string {
 	}
 	switch {
 	case t.Kind == Keyed:
-		keys := ""
-		for i, k := range t.Keys {
-			if i > 0 {
-				keys += "+"
-			}
-			keys += k.Name
+		text, sep := "list keyed by ", ""
+		for _, k := range t.Keys {
+			text, sep = text+sep+k.Name, "+"
 		}
-		return "list keyed by " + keys + by
+		return text + by
 	case t.Kind == Set:
 		return "set" + by
 	case t.Kind == List:
@@ -70,8 +67,8 @@ func (t *Type) describe() string {
 	return ""
 }
 
-// sortTold sorts everything reported by path: maps have no order.
-func (m *merger) sortTold() {
+// sortReported sorts everything reported by path: maps have no order.
+func (m *merger) sortReported() {
 	SortByPath(m.plan.Conflicts, func(d Disagreement) Path { return d.Path })
 	SortByPath(m.plan.Settled, func(d Disagreement) Path { return d.Path })
 	SortByPath(m.plan.Reordered, func(r Reordering) Path { return r.Path })

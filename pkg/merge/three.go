@@ -38,7 +38,7 @@ func (m *merger) planned(live, result any, changed bool, typ *Type) Plan {
 	if changed {
 		m.plan.Changes = Diff(live, result, typ)
 	}
-	m.sortTold()
+	m.sortReported()
 	return m.plan
 }
 

@@ -178,7 +178,7 @@ func (p *ruleParser) rule(n yamldoc.Node) {
 	}
 	r := Rule{Line: n.Line()}
 	before := len(p.errs)
-	p.fields(values, ruleKeyNames(), func(key string, value yamldoc.Node) bool {
+	p.fields(values, ruleKeyNames, func(key string, value yamldoc.Node) bool {
 		if read, ok := ruleKeys[key]; ok {
 			read(p, &r, value)
 			return true
@@ -340,6 +340,4 @@ func words[V any](m map[string]V) string {
 	return strings.Join(slices.Sorted(maps.Keys(m)), ", ")
 }
 
-func ruleKeyNames() []string {
-	return []string{"path", "kind", "apiGroup", "name", "namespace", "winner", "list", "keys", "text", "ignore", "manager", "sensitive", "when", "ready", "wait"}
-}
+var ruleKeyNames = []string{"path", "kind", "apiGroup", "name", "namespace", "winner", "list", "keys", "text", "ignore", "manager", "sensitive", "when", "ready", "wait"}

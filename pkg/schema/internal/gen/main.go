@@ -33,16 +33,10 @@ func main() {
 
 // generate builds the table from the modules that this program is linked with.
 func generate() (*table, error) {
-	f, err := readFacts(factsYAML)
-	if err != nil {
-		return nil, err
-	}
-	kinds, err := findKinds()
-	if err != nil {
-		return nil, err
-	}
-	lists, err := serverSchemas()
-	if err != nil {
+	f, errFacts := readFacts(factsYAML)
+	kinds, errKinds := findKinds()
+	lists, errLists := serverSchemas()
+	if err := errors.Join(errFacts, errKinds, errLists); err != nil {
 		return nil, err
 	}
 	w := walker{lists: lists, table: &table{kinds: kinds, types: map[string]*typeRow{}}}
