@@ -169,10 +169,11 @@ func (r *Rewrite) Give(entries []any) error {
 	return cmp.Or(err, failed, r.put(rest, left, entry))
 }
 
-// Others returns the entries of live's managedFields that are not the manager's, nor through status. nil: none.
+// Others returns the entries of live's managedFields that are neither the manager's updates, nor through status: who
+// writes by updates owns what is restored for it. nil: none.
 func Others(live map[string]any, manager string) (out []any) {
 	for _, e := range list(live) {
-		if e["manager"] != manager && e["subresource"] != "status" {
+		if !isBy(e, manager, "Update") && e["subresource"] != "status" {
 			out = append(out, e)
 		}
 	}

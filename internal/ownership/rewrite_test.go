@@ -256,7 +256,7 @@ func TestGive(t *testing.T) {
 	if within, besides := ownership.Divide(ownership.Others(live, "kubectl"), changed); within != nil || len(besides) != 1 {
 		t.Errorf("of another value: %v, %v", within, besides)
 	}
-	if within, besides := ownership.Divide(ownership.Others(was, "ops"), changed); len(within) != 3 || len(besides) != 1 {
+	if within, besides := ownership.Divide(ownership.Others(was, "ops"), changed); len(within) != 4 || len(besides) != 2 {
 		t.Errorf("of that value: %v, %v", within, besides)
 	}
 }

@@ -83,7 +83,7 @@ type Item struct {
 	Conflicts   []ConflictAt
 	LastApplied *Sides // of the last-applied annotation; nil: it does not change
 
-	ManagedFields []any // what others held before, as in managedFields; of a record
+	ManagedFields []any // what was held before, but for updates by the run's manager, as in managedFields; of a record
 
 	Outcome Outcome // of a record; "" in a plan
 	Written Written // what the server stored; of a record
@@ -104,9 +104,10 @@ const (
 	Refused Outcome = "refused"
 )
 
-// Written identifies the object that a write has stored.
+// Written is what a write has stored: the object, and who owned the written values by server-side apply.
 type Written struct {
 	UID, ResourceVersion string
+	AppliedBy            []string
 }
 
 // ChangeOf is one value of an object before and after. A secret value is a Hash.

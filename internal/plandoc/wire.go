@@ -147,9 +147,10 @@ func (i *Item) tail(c codec) {
 		i.Outcome = Outcome(s)
 		return unless(slices.Contains([]Outcome{"", Begun, Done, Refused}, i.Outcome), "must be begun, done or refused")
 	})
-	c.mapping("written", i.Written != Written{}, func(c codec) {
+	c.mapping("written", i.Written.UID+i.Written.ResourceVersion != "", func(c codec) {
 		codeText(c, "uid", &i.Written.UID)
 		codeText(c, "resourceVersion", &i.Written.ResourceVersion)
+		c.texts("appliedBy", &i.Written.AppliedBy)
 	})
 	each(c, "conflicts", &i.Conflicts, func(at *ConflictAt, c codec) {
 		codeText(c, "path", &at.Path)

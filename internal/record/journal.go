@@ -88,8 +88,7 @@ func (j *Journal) Begin(item *run.Item, p apply.Planned) (func(stored map[string
 	if p.Sensitive != nil && !j.header.ShowSecrets {
 		held = nil // members of a set that may be secret are among the fields
 	}
-	doc.ManagedFields = held
-	doc.Outcome = plandoc.Begun
+	doc.ManagedFields, doc.Outcome = held, plandoc.Begun
 	n, err := j.enter(item, doc, -1)
 	if err != nil {
 		return nil, err
@@ -106,12 +105,22 @@ func (j *Journal) Begin(item *run.Item, p apply.Planned) (func(stored map[string
 			}
 			if sub.Stored = stored; sub.Action != apply.Delete {
 				doc = j.header.Item(sub)
-				doc.ManagedFields, doc.Written = held, plandoc.Written{UID: object.UID(stored), ResourceVersion: object.Object{Value: stored}.ResourceVersion()}
+				doc.ManagedFields, doc.Written = held, plandoc.Written{UID: object.UID(stored), ResourceVersion: object.Object{Value: stored}.ResourceVersion(), AppliedBy: appliers(p, stored)}
 			}
 			doc.Outcome = plandoc.Done
 		}
 		_, _ = j.enter(item, doc, n) // it fails the next write, and Close
 	}, nil
+}
+
+// appliers returns the managers that own, by server-side apply, what a write has stored.
+func appliers(p apply.Planned, stored map[string]any) []string {
+	entries := ownership.Others(stored, "")
+	if p.Action == apply.Change {
+		entries, _ = ownership.Divide(entries, p.Changes)
+	}
+	entries = slices.DeleteFunc(entries, func(e any) bool { return merge.At[string](e, "operation") != "Apply" })
+	return object.Each(entries, func(e any) string { return merge.At[string](e, "manager") })
 }
 
 // since returns the object before a write, with what others have changed until it was done: a write that is

@@ -37,7 +37,7 @@ func (u *Undo) Revert(i plandoc.Item, live map[string]any, typ *merge.Type) (app
 // applier.
 func (r reverting) plan(out apply.Planned) apply.Planned {
 	owners := ownership.Of(r.live)
-	t := merge.Triple{Original: r.live, Local: r.live, Live: r.live, Owners: owners, Reverts: true, Claims: ownership.Claims(r.ofRun)}
+	t := merge.Triple{Original: r.live, Local: r.live, Live: r.live, Owners: owners, Reverts: true, Claims: ownership.Claims(r.ofRun(r.Item))}
 	for _, c := range r.Changes {
 		if p, err := c.ParsedPath(); err == nil && c.Order == nil {
 			t.Original, t.Local = r.sides(t, p, c)
@@ -75,9 +75,6 @@ func (r reverting) reordered(p merge.Path, c plandoc.ChangeOf) bool {
 	r.leave(Left{r.target, c.Path, "was put into another order by others since", false})
 	return true
 }
-
-// ofRun reports whether the owner is the run, by server-side apply.
-func (u *Undo) ofRun(o merge.Owner) bool { return u.Record.ServerSide && o.Manager == u.Record.Manager }
 
 // sides returns original and local with the values of a change.
 func (r reverting) sides(t merge.Triple, p merge.Path, c plandoc.ChangeOf) (original, local any) {

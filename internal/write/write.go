@@ -18,9 +18,11 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
+	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
 	"github.com/kubectl-merge/kubectl-merge/internal/patch"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
 // API is the part of an API server that a Server needs; *cluster.Cluster implements it.
@@ -271,8 +273,11 @@ func (c *applying) send(ctx context.Context, pinned bool) (map[string]any, error
 	if c.Begin == nil || c.Write.DryRun {
 		return c.request(ctx, pinned)
 	}
-	var err error
-	if c.end, err = c.Begin(c.out.Planned); err != nil {
+	p, err := c.out.Planned, error(nil)
+	if c.first != nil { // what is recorded are the owners before they were written
+		p.Live = ownership.WithEntries(p.Live, merge.At[[]any](c.first.Live, "metadata", "managedFields"))
+	}
+	if c.end, err = c.Begin(p); err != nil {
 		return nil, err
 	}
 	obj, err := c.request(ctx, pinned)
