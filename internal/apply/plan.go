@@ -18,7 +18,6 @@ import (
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
-	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
 	"github.com/kubectl-merge/kubectl-merge/internal/redact"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
@@ -172,7 +171,6 @@ func (p *Planner) Plan(ctx context.Context, s Subject, live map[string]any) (Pla
 	in := p.input(s, out.Type)
 	in.Policy.Rules = append(s.Answered(live, out.Type), p.Policy.Rules...)
 	in.Triple, in.Triple.Unstored = known.Triple, out.Unstored
-	in.Triple.Owners = ownership.Of(in.Triple.Live)
 	p.Rules.look(s, in.Triple, out.Type)
 	out.Sensitive = p.Sensitive(s, in.Triple)
 	if out.Output, err = strategy.Plan(in); err != nil {

@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -77,7 +78,8 @@ type serverSides struct {
 	leftOut []string // reports of fields that are not applied, for a run that writes the object
 	typ     *merge.Type
 
-	adopted []string // others whose fields are given to the applier
+	adopted []string     // others whose fields are given to the applier
+	owners  merge.Owners // before that
 
 	removes bool // the last-applied annotation of a Secret, which another manager has kept
 }
@@ -116,7 +118,7 @@ func (ServerSide) sides(ctx context.Context, m merging) (out sides, err error) {
 	if err := known.migrate(m); err != nil {
 		return out, err
 	}
-	out.problem = known.problem(m.Manager)
+	out.problem, out.Triple.Owners = known.problem(m.Manager), known.owners
 	known.shares = ownership.SharesOf(known.live, m.Manager, out.typ)
 	if states, _ := known.stated.(map[string]any); known.shares.Applied == nil && len(recorded(m.Object, states, out.typ)) == 0 { // an applier of no fields has no entry
 		known.shares.Applied = lastapplied.Identity(m.live)
@@ -174,10 +176,8 @@ func (k *serverSides) migrate(m merging) error {
 	if err := k.Merge(k.from, false); err != nil {
 		return err
 	}
-	if err := k.Merge(k.adopted, true); err != nil {
-		return err
-	}
-	if err := k.annotation(m); err != nil {
+	k.owners = ownership.Of(ownership.WithEntries(m.live, k.Entries())) // what is adopted is reported as others'
+	if err := cmp.Or(k.Merge(k.adopted, true), k.annotation(m)); err != nil {
 		return err
 	}
 	k.live = ownership.WithEntries(m.live, k.Entries())

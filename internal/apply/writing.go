@@ -41,7 +41,7 @@ type sides struct {
 
 // triple holds the sides that do not depend on how the object is written.
 func (m merging) triple() merge.Triple {
-	t := merge.Triple{Local: m.local, Appliers: []string{m.Manager}}
+	t := merge.Triple{Local: m.local, Appliers: []string{m.Manager}, Owners: ownership.Of(m.live)}
 	if m.live != nil {
 		t.Live = m.live
 	}
