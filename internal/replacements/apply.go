@@ -18,7 +18,9 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/resid"
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
 // Selector names the object of a source. Empty fields match everything.
@@ -45,13 +47,34 @@ func (s Selector) String() string {
 // not an error.
 type Find func(Selector) ([]any, error)
 
-// Apply makes the replacements, one after the other, in objects in the JSON forms of package merge.
-// It returns the resulting objects in order; unchanged ones are the very same values. find, which
-// may be nil, is called for sources that are not among the objects. idle names the targets that match
-// no object. Errors name the replacement, and contain no value that may be secret.
+// Apply makes the replacements, one after the other, in objects in the JSON forms of package merge,
+// and in those of Lists. It returns the resulting objects in order. find, which may be nil, is called
+// for sources that are not among the objects. idle names the targets that match no object. Errors name
+// the replacement, and contain no value that may be secret.
 //
 // Rules: https://kubectl.docs.kubernetes.io/references/kustomize/kustomization/replacements/ and kustomize's replacement filter.
 func (r Rules) Apply(objects []any, find Find) (out []any, idle []string, err error) {
+	var all []any
+	inLists(objects, func(o any) any { all = append(all, o); return o })
+	if all, idle, err = r.made(all, find); err != nil {
+		return nil, nil, err
+	}
+	at := -1
+	return inLists(objects, func(any) any { at++; return all[at] }), idle, nil
+}
+
+// inLists returns the objects with what of makes of each, and of each item of a List.
+func inLists(objects []any, of func(any) any) []any {
+	return object.Each(objects, func(o any) any {
+		if items, is := merge.At[map[string]any](o)["items"].([]any); is && strings.HasSuffix(merge.At[string](o, "kind"), "List") {
+			return merge.With(o.(map[string]any), inLists(items, of), "items")
+		}
+		return of(o)
+	})
+}
+
+// made makes the replacements in objects that are no Lists; unchanged ones are the very same values.
+func (r Rules) made(objects []any, find Find) (out []any, idle []string, err error) {
 	var nodes []*kyaml.RNode
 	var at []int // their places in objects
 	var before []string
@@ -92,7 +115,7 @@ func (r Rules) Apply(objects []any, find Find) (out []any, idle []string, err er
 		}
 		if err != nil {
 			last := len(r) - 1
-			_, _, earlier := r[:last].Apply(objects, find)
+			_, _, earlier := r[:last].made(objects, find)
 			return nil, nil, cmp.Or(earlier, fmt.Errorf("%s: %w", r[last].where, err))
 		}
 	}
