@@ -221,9 +221,9 @@ func (v *call) deliver(notes *reporter, job filemerge.Job, out *filemerge.Outcom
 			v.note(sideName(job.Updated), "DEST has none of its objects: they are added to it; check their names and namespaces, and that DEST is the file that is meant")
 		}
 	}
-	for i := range out.Conflicts {
-		if !v.write { // the file has no markers
-			out.Conflicts[i].Merged = "the result for " + out.Conflicts[i].Merged
+	for i, n := range out.Conflicts {
+		if n.Merged != "" && !v.write { // the file has no markers
+			out.Conflicts[i].Merged = "the result for " + n.Merged
 		}
 	}
 	notes.brief("error", out.Conflicts)

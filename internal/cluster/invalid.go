@@ -85,7 +85,7 @@ var character = regexp.MustCompile(`invalid character '(?:\\.+?|.)'.*`)
 // a CustomResourceDefinition states (k8s.io/kube-openapi/pkg/validation), with consequences of that.
 var (
 	regex       = regexp.MustCompile(`,\s*regex used for validation is '.*?'(\))| \(regex used for validation is '.*?'\)|ERROR: <input>:\d+:\d+: `)
-	otherType   = regexp.MustCompile(`^Invalid value: "(\w+)": \S+ in body must be of type (\w+): "\w+"$`)
+	otherType   = regexp.MustCompile(`^Invalid value: "(\w+)": \S+ in body must be of type (string|integer|number|boolean|object|array): "\w+"$`)
 	consequence = regexp.MustCompile(`some validation rules were not checked because the object was invalid|Checked value must be of type \w+ \(default format\)`)
 )
 

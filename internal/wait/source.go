@@ -175,7 +175,12 @@ func (b *board) readAll(ctx context.Context, all []source) (unread []update) {
 	}
 	group.Wait()
 	for i, u := range updates {
+		known := false
+		b.each(u.source, func(t *tracked) { known = known || t.Live != nil || t.over != nil })
 		switch {
+		case !known && follow.Refused(errs[i]):
+			u.Denied = errs[i]
+			fallthrough
 		case errs[i] == nil:
 			b.take(u, time.Now())
 		case errs[i] != nil && u.source.Names != nil && !follow.Refused(errs[i]):

@@ -255,7 +255,7 @@ func (d *Document) Anchors(p merge.Path) []string {
 			}
 			n = n.target
 		}
-		for k := 0; n != nil && i < len(p) && k < len(n.entries); k++ {
+		for k := 0; n != nil && i < len(p) && n.child(p[i].Name) == nil && k < len(n.entries); k++ {
 			if e := &n.entries[k]; e.merge && e.value.kind == aliasNode {
 				names = append(names, e.value.target.anchor())
 			}

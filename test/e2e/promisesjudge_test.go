@@ -285,7 +285,7 @@ func (p *promises) restored(o *promised) string {
 	found, written, edited, is := o.configured(o.live[asFound]), o.configured(o.live[asWritten]), o.configured(o.live[asEdited]), o.configured(o.live[asTakenBack])
 	ours, theirs := merge.Diff(found, written, o.kind.typ), merge.Diff(written, edited, o.kind.typ)
 	for _, c := range ours {
-		if now := o.at(c.Path, is); c.Op != merge.OpOrder && !reaches(o.chosen(c.Path), theirs) && !o.reapplied(c.Path) && !o.alike(c.Path, c.Old, o.unallocated(c.Path, c.Old, now)) {
+		if now := o.at(c.Path, is); c.Op != merge.OpOrder && !reaches(o.chosen(c.Path), theirs) && !o.reapplied(c.Path) && !o.alike(c.Path, c.Old, o.unallocated(c.Path, c.Old, now)) && !o.filled(c, is) {
 			return fmt.Sprintf("%s: was %s, the run has made it %s, nobody else has changed it, and it is %s", c.Path, opt(c.Old), opt(c.New), opt(now))
 		}
 	}
@@ -301,6 +301,14 @@ func (p *promises) restored(o *promised) string {
 	}
 	p.counts.add("objects taken back", 1)
 	return ""
+}
+
+// filled: a value that was not there before is what the server fills in beside what others have set: the
+// externalTrafficPolicy of a Service whose new type they have applied, too.
+func (o *promised) filled(c merge.Change, is any) bool {
+	now := o.at(c.Path, is)
+	removed, err := merge.Replay(is, []merge.Change{{Op: merge.OpRemove, Path: c.Path, Old: now}})
+	return err == nil && !c.Old.Set && now.Set && o.alike(c.Path, o.at(c.Path, merge.Complete(removed, o.kind.typ, true)), now)
 }
 
 // unallocated is a value as it is now without what the server allocates, where there was none
