@@ -255,8 +255,10 @@ func (n Note) cause() string {
 		return n.excluded()
 	case n.Merged != "" && n.Cause == merge.CauseStillNull:
 		return "updated has null, and so had original (" + n.Policy + " clears nulls; --policy=diff3 leaves what only dest changed)"
-	case n.Merged != "":
+	case n.Merged != "" && n.Cause == merge.CauseNull:
 		return "updated has null"
+	case n.Merged != "":
+		return "not in updated"
 	}
 	return causeText(n.Cause, n.FromOwners)
 }
