@@ -43,7 +43,7 @@ var Mutations = []Mutation{
 	{"an interrupted run is not rolled back", "rollback", []edit{
 		{"internal/cli/recordflags.go", "bad = u.run(context.WithoutCancel(ctx))", "bad = u.run(ctx)"}}},
 	{"a write is recorded when it is answered", "record", []edit{
-		{"internal/record/journal.go", "\tdoc.Outcome = plandoc.Begun\n", "\tdoc.Outcome = plandoc.Refused\n"}}},
+		{"internal/record/journal.go", "held, plandoc.Begun\n", "held, plandoc.Refused\n"}}},
 	{"a Secret's values are printed", "diff", []edit{
 		{"internal/redact/redact.go", "return (kind == \"secret\" || kind == \"secrets\") &&", "return kind == \"-secret\" &&"}}},
 	{"drift --watch believes a watch that says nothing", "watch,watch-silent", []edit{
