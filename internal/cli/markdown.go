@@ -22,10 +22,16 @@ var _ = registerPrinter(printerRow{
 type markdownPrinter struct {
 	view
 	comment *diff.Comment
+	became  func(*run.Item) write.Outcome
 }
 
 func newMarkdownPrinter(v view) *markdownPrinter {
 	return &markdownPrinter{view: v, comment: diff.NewComment(diff.MarkdownOptions{Diff: diff.Options{ShowManagedFields: v.managedFields}})}
+}
+
+func (f *markdownPrinter) begin(_ context.Context, s *session) error {
+	f.became = outcome.Ended{Plan: s.Plan, DryRun: f.mode != dryNone}.Became()
+	return nil
 }
 
 // add adds an object to the comment, and to that on several contexts.
@@ -40,12 +46,11 @@ func (f *markdownPrinter) printObject(item *run.Item) error {
 	report := reportOf(item.Result.Planned, false)
 	report.Preview = f.mode != dryNone
 	report.Guards = guardNotes(item)
-	return f.add(diff.Section{
-		Report:  report,
-		Doc:     f.doc(item),
-		Outcome: string(item.Result.Outcome),
-		Impact:  item.Impact().String(),
-	})
+	one := diff.Section{Report: report, Doc: f.doc(item), Outcome: string(f.became(item))}
+	if one.Outcome != string(write.Unsettled) {
+		one.Impact = item.Impact().String()
+	}
+	return f.add(one)
 }
 
 func (f *markdownPrinter) close(context.Context) error { return f.comment.Write(f.Out) }
@@ -60,7 +65,7 @@ func (f *markdownPrinter) ended(e outcome.Ended) error {
 		name := item.Target.String()
 		text := strings.TrimPrefix(errorText(f.secretValues().Blank(err.Error())), name+": ")
 		failed := failedSection(name, text)
-		failed.Outcome, failed.Impact = string(outcome.Of(item)), item.Impact().String()
+		failed.Outcome, failed.Impact = string(f.became(item)), item.Impact().String()
 		if err := f.add(failed); err != nil {
 			return err
 		}

@@ -111,7 +111,7 @@ type document struct {
 
 // Write writes the report of a run as indented JSON. Values of Secrets are blanked in errors.
 func (r *Report) Write(w io.Writer, e Ended, secrets *redact.Values) error {
-	p, s, became := e.Plan, Summarize(e), e.became()
+	p, s, became := e.Plan, Summarize(e), e.Became()
 	d := document{APIVersion: APIVersion, Kind: Kind, DryRun: s.DryRun, Target: s.Target, Seconds: round(s.Time.Seconds()), Summary: s.counts(), Objects: []Object{}}
 	for _, item := range slices.Concat(p.Items, p.Others) {
 		o := r.objectOf(item, secrets)

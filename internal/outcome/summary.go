@@ -20,22 +20,6 @@ import (
 // order of the words in a summary.
 var order = []write.Outcome{write.Created, write.Configured, write.Disowned, write.Recreated, write.Unchanged, write.Unsettled, write.Failed, write.Pruned, write.Deleted, write.Kept, write.NotPruned}
 
-// Of returns the outcome of an item whose run has ended.
-func Of(item *run.Item) write.Outcome {
-	unreached := errors.As(item.Err, new(*run.NotReached)) || errors.Is(item.Err, run.ErrInterrupted)
-	switch {
-	case unreached && item.Surplus != nil:
-		return write.NotPruned
-	case unreached:
-		return write.Unsettled
-	case item.Err != nil, item.Late != nil:
-		return write.Failed
-	case item.Action() == apply.Keep:
-		return write.Kept
-	}
-	return item.Result.Outcome
-}
-
 // Target is the destination of a run.
 type Target struct {
 	Context    string   `json:"context,omitempty"`    // of the kubeconfig; "" if none was used
@@ -82,27 +66,33 @@ type Ended struct {
 // Summarize counts the outcomes, expected ones in a preview, of the objects of a run.
 func Summarize(e Ended) Summary {
 	s := Summary{Objects: len(e.Plan.Items), Counts: map[write.Outcome]int{}, DryRun: e.DryRun, Time: e.Took, Target: e.Target}
-	became := e.became()
+	became := e.Became()
 	for _, item := range slices.Concat(e.Plan.Items, e.Plan.Others) {
 		s.Counts[became(item)]++
 	}
 	return s
 }
 
-// became returns Of; in a dry run it includes objects that conflicts of others would keep from being written.
-func (e Ended) became() func(*run.Item) write.Outcome {
+// Became returns a function that returns the outcome of an item whose run has ended; in a dry run, also of one that
+// conflicts of others would keep from being written.
+func (e Ended) Became() func(*run.Item) write.Outcome {
 	var waiting map[*run.Item]bool
 	if e.DryRun {
 		waiting = e.Plan.Waiting()
 	}
 	return func(item *run.Item) write.Outcome {
+		unreached := waiting[item] || errors.As(item.Err, new(*run.NotReached)) || errors.Is(item.Err, run.ErrInterrupted)
 		switch {
-		case waiting[item] && item.Surplus != nil:
+		case unreached && item.Surplus != nil:
 			return write.NotPruned
-		case waiting[item]:
+		case unreached:
 			return write.Unsettled
+		case item.Err != nil, item.Late != nil:
+			return write.Failed
+		case item.Action() == apply.Keep:
+			return write.Kept
 		}
-		return Of(item)
+		return item.Result.Outcome
 	}
 }
 
