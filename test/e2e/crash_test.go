@@ -12,7 +12,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/watch"
 )
 
 // many is a manifest of n ConfigMaps that hold a version.
@@ -62,34 +61,6 @@ func (u *user) wantMany(n int, version string) {
 	if seen != n {
 		u.t.Errorf("%d objects, want %d", seen, n)
 	}
-}
-
-// afterWrites calls do once somebody has written so many ConfigMaps of the
-// user's namespace from here on.
-func (u *user) afterWrites(n int, do func()) (stop func()) {
-	u.t.Helper()
-	list, err := u.server.client.CoreV1().ConfigMaps(u.ns).List(u.t.Context(), metav1.ListOptions{})
-	if err != nil {
-		u.t.Fatal(err)
-	}
-	w, err := u.server.client.CoreV1().ConfigMaps(u.ns).Watch(u.t.Context(), metav1.ListOptions{ResourceVersion: list.ResourceVersion})
-	if err != nil {
-		u.t.Fatal(err)
-	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for e := range w.ResultChan() {
-			if e.Type != watch.Modified {
-				continue
-			}
-			if n--; n == 0 {
-				do()
-				return
-			}
-		}
-	}()
-	return func() { w.Stop(); <-done }
 }
 
 func count(reported map[string]string, word string) (n int) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,14 +29,19 @@ func TestSignals(t *testing.T) {
 				u.file("v2.yaml", many(60, "2"))
 				u.merges("-f", "v1.yaml")
 				was := u.versions("v2.yaml")
-				cmd := u.command(t.Context(), "kubectl-merge", strings.Fields(line)...)
-				stop := u.afterWrites(3, func() {
-					if err := cmd.Process.Signal(sig); err != nil {
+				p, err := newProxy(s.config)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer p.http.Close()
+				cmd := u.proxied(p).command(t.Context(), "kubectl-merge", strings.Fields(line)...)
+				p.fails(fault{hits: of("WRITE"), skip: 3, most: 1, do: func(w http.ResponseWriter, r *http.Request, server http.Handler) {
+					if err := cmd.Process.Signal(sig); err != nil { // it waits for the answer to this write
 						t.Error(err)
 					}
-				})
+					server.ServeHTTP(w, r)
+				}})
 				got := u.ends(cmd)
-				stop()
 				is := u.versions("v2.yaml")
 				truthful(t, got, was, is)
 				if strings.Contains(got.stderr, "cannot be known") {
