@@ -237,8 +237,7 @@ func (t *reporter) note(word string, n diff.Note) {
 
 // conflicts reports what is left to the user, and counts the objects concerned: those with
 // conflicts, and those that the user has skipped.
-func (t *reporter) conflicts(items []*run.Item) int {
-	objects := 0
+func (t *reporter) conflicts(items []*run.Item) (objects int) {
 	for _, item := range items {
 		if item.Skipped && len(item.Result.Planned.Conflicts) == 0 {
 			objects++

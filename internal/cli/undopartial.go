@@ -114,8 +114,7 @@ func (u *undoing) idle(notes *reporter, p *run.Plan, left []undo.Left, err error
 }
 
 // left reports values that are not undone, and counts those that the policy leaves to the user.
-func (u *undoing) left(notes *reporter, all []undo.Left) int {
-	n := 0
+func (u *undoing) left(notes *reporter, all []undo.Left) (n int) {
 	for _, l := range all {
 		word := "Warning"
 		if l.Lost || u.policy == "strict" {
@@ -132,8 +131,7 @@ func (u *undoing) left(notes *reporter, all []undo.Left) int {
 }
 
 // skipped reports objects that the user left unchanged, and counts them.
-func (u *undoing) skipped(notes *reporter, p *run.Plan) int {
-	n := 0
+func (u *undoing) skipped(notes *reporter, p *run.Plan) (n int) {
 	for _, item := range slices.Concat(p.Items, p.Others) {
 		if item.Skipped {
 			n++
@@ -144,8 +142,7 @@ func (u *undoing) skipped(notes *reporter, p *run.Plan) int {
 }
 
 // conflicts reports the values that others have changed since, and counts the objects.
-func (u *undoing) conflicts(notes *reporter, items []*run.Item) int {
-	objects := 0
+func (u *undoing) conflicts(notes *reporter, items []*run.Item) (objects int) {
 	for _, item := range items {
 		p := item.Planned
 		if len(item.Result.Planned.Conflicts) > 0 {

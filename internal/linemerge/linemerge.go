@@ -24,8 +24,7 @@ type Chunk struct {
 //
 // Rules: git's merge of lines, where changes that touch conflict and equal changes are
 // one.
-func Merge(base, ours, theirs string) []Chunk {
-	var out []Chunk
+func Merge(base, ours, theirs string) (out []Chunk) {
 	for _, h := range Hunks(base, ours, theirs) {
 		if h.Conflict {
 			out = append(out, h.Chunks()...)
@@ -230,8 +229,7 @@ func (h Hunk) Chunks() (out []Chunk) {
 const mostBetween = 3
 
 // together makes one of changes between which nothing but brackets or empty lines stands.
-func together(lines []string, all []linediff.Change) []linediff.Change {
-	var out []linediff.Change
+func together(lines []string, all []linediff.Change) (out []linediff.Change) {
 	for _, c := range all {
 		if n := len(out); n > 0 && c.Old-out[n-1].OldEnd <= mostBetween && wordless(lines[out[n-1].OldEnd:c.Old]) {
 			out[n-1].OldEnd, out[n-1].NewEnd = c.OldEnd, c.NewEnd

@@ -97,8 +97,7 @@ func (e Ended) Became() func(*run.Item) write.Outcome {
 }
 
 // Total returns the number of objects, including those that the input no longer has.
-func (s Summary) Total() int {
-	n := 0
+func (s Summary) Total() (n int) {
 	for _, some := range s.Counts {
 		n += some
 	}

@@ -124,8 +124,7 @@ func cutOff(rest string) bool {
 }
 
 // shared is how long the two texts begin alike.
-func shared(a, b string) int {
-	n := 0
+func shared(a, b string) (n int) {
 	for n < min(len(a), len(b)) && a[n] == b[n] {
 		n++
 	}

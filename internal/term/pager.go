@@ -106,8 +106,7 @@ func (p *Pager) Close() error {
 }
 
 // rows returns how many rows of the screen a text needs.
-func rows(text string, width int) int {
-	n := 0
+func rows(text string, width int) (n int) {
 	for line := range strings.Lines(text) {
 		n += 1 + max(utf8.RuneCountInString(strings.TrimRight(line, "\n"))-1, 0)/max(width, 1)
 	}

@@ -105,8 +105,7 @@ func partings(all []string) (at []int) {
 }
 
 // common returns the length of the texts' common beginning, in whole characters.
-func common(a, b string) int {
-	n := 0
+func common(a, b string) (n int) {
 	for n < len(a) && n < len(b) && a[n] == b[n] {
 		n++
 	}

@@ -107,8 +107,7 @@ func normal(obj map[string]any, namespace string) map[string]any {
 }
 
 // others counts the bytes of all other annotations, as the API does.
-func others(obj any) int {
-	n := 0
+func others(obj any) (n int) {
 	for k, v := range annotations(obj) {
 		if s, _ := v.(string); k != Annotation {
 			n += len(k) + len(s)

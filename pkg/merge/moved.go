@@ -164,7 +164,16 @@ func (m *merger) movedEntries(s *cursor, o, v []any) (bool, *Owner) {
 
 // unstored reports whether the server does not store what local states here.
 func (m *merger) unstored(s *cursor) bool {
-	return slices.ContainsFunc(m.triple.Unstored, func(p Path) bool { return p.String() == s.path().String() })
+	if len(m.triple.Unstored) == 0 {
+		return false
+	}
+	if m.notStored == nil {
+		m.notStored = map[string]bool{}
+		for _, p := range m.triple.Unstored {
+			m.notStored[p.String()] = true
+		}
+	}
+	return m.notStored[s.path().String()]
 }
 
 // doubt records a value that is sent again though it was applied, and that no other manager

@@ -51,7 +51,8 @@ type merger struct {
 	local   bool // local always wins, and nothing is completed
 	plan    Plan
 
-	live *Finder
+	live      *Finder
+	notStored map[string]bool // the paths of triple.Unstored
 
 	sides [3]completed // what the server makes of each: see made
 

@@ -83,8 +83,7 @@ func inferList(sides [][]any) *merge.Type {
 
 // identifies reports whether every element of every side has the key, as a scalar, and no
 // two elements of one side have it alike. Lists without any element decide nothing.
-func identifies(key string, sides [][]any) bool {
-	found := false
+func identifies(key string, sides [][]any) (found bool) {
 	for _, list := range sides {
 		seen := make(map[any]bool, len(list))
 		for _, e := range list {
