@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -42,9 +43,8 @@ func (f *File) documents(d *yamldoc.Document) ([]*resource, error) {
 }
 
 func isList(d *yamldoc.Document) bool {
-	v, _ := d.Value().(map[string]any)
-	_, hasItems := v[itemsField].([]any)
-	return hasItems && strings.HasSuffix(merge.At[string](v, "kind"), "List")
+	_, is := object.Object{Value: merge.At[map[string]any](d.Value())}.Items()
+	return is
 }
 
 // listText is the text of a List with all items that it had, and new ones; ok is false where nothing

@@ -142,8 +142,7 @@ func (m *merger) mergeLines(d *File, base, theirs string) {
 		marked = theirsWin
 		m.textNote(diff.NoteOverwritten, d.Name, said+": updated wins")
 	default:
-		m.textNote(diff.NoteConflict, d.Name, said)
-		m.out.Conflicts[len(m.out.Conflicts)-1].Merged = d.Where()
+		m.out.Conflicts = append(m.out.Conflicts, diff.Note{Object: d.Name, Kind: diff.NoteConflict, Message: said, Winner: merge.Nobody, Voice: diff.Voice{Merged: d.Where()}})
 	}
 	if marked != string(d.readText()) {
 		m.out.Files = append(m.out.Files, Changed{Name: d.Name, File: d, Text: []byte(marked), lines: true})

@@ -25,7 +25,8 @@ type Facts struct {
 func Look(p apply.Planned, namespace string) Facts {
 	f := Facts{Impact: Of(p), Object: p.Name, Namespace: namespace}
 	if p.Group() == "" && (p.Kind() == "ConfigMap" || p.Kind() == "Secret") {
-		if p.Action == apply.Change && f.Word != None && !(merge.Identical(p.Live["data"], p.Final["data"]) && merge.Identical(p.Live["binaryData"], p.Final["binaryData"])) {
+		same := merge.Identical(p.Live["data"], p.Final["data"]) && merge.Identical(p.Live["binaryData"], p.Final["binaryData"])
+		if p.Action == apply.Change && f.Word != None && !same {
 			f.values = references.Reference{Kind: p.Kind(), Name: p.Object.Name()}
 		}
 		return f

@@ -91,6 +91,12 @@ func (o Object) Kind() string {
 	return merge.At[string](o.Value, "kind")
 }
 
+// Items returns the items of a List, also of a typed one (PodList); false for any other object.
+func (o Object) Items() ([]any, bool) {
+	items, ok := o.Value["items"].([]any)
+	return items, ok && strings.HasSuffix(o.Kind(), "List")
+}
+
 // Namespace returns metadata.namespace, "" where the object has none.
 func (o Object) Namespace() string {
 	if o.packed != nil {

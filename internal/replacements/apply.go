@@ -66,8 +66,9 @@ func (r Rules) Apply(objects []any, find Find) (out []any, idle []string, err er
 // inLists returns the objects with what of makes of each, and of each item of a List.
 func inLists(objects []any, of func(any) any) []any {
 	return object.Each(objects, func(o any) any {
-		if items, is := merge.At[map[string]any](o)["items"].([]any); is && strings.HasSuffix(merge.At[string](o, "kind"), "List") {
-			return merge.With(o.(map[string]any), inLists(items, of), "items")
+		m, _ := o.(map[string]any)
+		if items, is := (object.Object{Value: m}).Items(); is {
+			return merge.With(m, inLists(items, of), "items")
 		}
 		return of(o)
 	})

@@ -85,7 +85,7 @@ func (p *parser) list(c chunk) bool {
 	}
 	list := object.Object{}
 	list.Value, _ = docs[0].Value.(map[string]any)
-	if left, ok := listItems(list); !ok || len(left) != 1 || left[0] != apartMark {
+	if left, ok := list.Items(); !ok || len(left) != 1 || left[0] != apartMark {
 		return false
 	}
 	before := *p
@@ -124,7 +124,7 @@ func (p *parser) document(d Document) {
 		return
 	}
 	o := object.Object{Value: m, Origin: at}
-	if items, ok := listItems(o); ok {
+	if items, ok := o.Items(); ok {
 		for i, v := range items {
 			item := d
 			item.Value, item.Items, item.Reread = listItem(o, v), nil, nil
@@ -180,14 +180,8 @@ func other(o object.Object) string {
 // Items returns the items of a List as objects, as the Objects of a file have them; false for any
 // other object.
 func Items(o object.Object) ([]any, bool) {
-	items, ok := listItems(o)
+	items, ok := o.Items()
 	return object.Each(items, func(v any) any { return listItem(o, v) }), ok
-}
-
-// listItems returns the items of a List; false for any other object.
-func listItems(o object.Object) ([]any, bool) {
-	items, ok := o.Value["items"].([]any)
-	return items, ok && strings.HasSuffix(o.Kind(), "List")
 }
 
 // listItem sets kind and apiVersion, which items of a typed list (PodList) lack.

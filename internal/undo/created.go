@@ -112,9 +112,10 @@ func (d *deletions) changed(e *plandoc.Item, obj map[string]any, typ *merge.Type
 		return []string{"a hidden value"}
 	}
 	owners := ownership.Of(obj)
+	claims := ownership.Claims(d.ofRun(e))
 	for _, c := range parts(merge.Change{Op: merge.OpSet, New: merge.Some(wrote)}, typ) {
 		by := ownership.At(owners, c.Path)
-		if i := slices.IndexFunc(by, ownership.Claims(d.ofRun(e))); i >= 0 {
+		if i := slices.IndexFunc(by, claims); i >= 0 {
 			out = append(out, c.Path.String()+" (applied by "+by[i].Manager+")")
 		}
 	}
@@ -127,13 +128,6 @@ func (d *deletions) changed(e *plandoc.Item, obj map[string]any, typ *merge.Type
 		out = append(out, object.Each(by, func(c merge.Change) string { return c.Path.String() })...)
 	}
 	return out
-}
-
-// ofRun reports whether an owner by server-side apply is the run, or owned what it wrote as soon as it was written.
-func (u *Undo) ofRun(e *plandoc.Item) func(o merge.Owner) bool {
-	return func(o merge.Owner) bool {
-		return u.Record.ServerSide && o.Manager == u.Record.Manager || slices.Contains(e.Written.AppliedBy, o.Manager)
-	}
 }
 
 // parts returns the fields of a map that was added as a whole, and whose fields may have several

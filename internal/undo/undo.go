@@ -281,3 +281,10 @@ func configured(i plandoc.Item) (obj map[string]any, hidden bool) {
 
 // overrides reports whether a disagreement is decided in favor of the former values.
 func (u *Undo) overrides() bool { return u.Planner.Policy.Name == merge.Policies[0].Name }
+
+// ofRun reports whether an owner by server-side apply is the run, or owned what it wrote as soon as it was written.
+func (u *Undo) ofRun(e *plandoc.Item) func(o merge.Owner) bool {
+	return func(o merge.Owner) bool {
+		return u.Record.ServerSide && o.Manager == u.Record.Manager || slices.Contains(e.Written.AppliedBy, o.Manager)
+	}
+}
