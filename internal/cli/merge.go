@@ -45,13 +45,11 @@ func (c *call) merge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	t := &results{call: c, out: out, notes: notes, start: start}
 	r.note = notes.set()
 	s, err := c.open(ctx, r)
 	if err == nil {
-		err = c.misspelt(ctx, s)
-	}
-	if err == nil {
-		err = c.agreed(ctx, s, notes)
+		err = t.refuses(ctx, s, s.Items, c.agreed(ctx, s, notes))
 	}
 	if err == nil {
 		err = out.begin(ctx, s)
@@ -64,7 +62,6 @@ func (c *call) merge(ctx context.Context) error {
 	if err := rec.open(ctx, s); err != nil {
 		return err
 	}
-	t := &results{call: c, out: out, notes: notes, start: start}
 	c.finish(ctx, s.Plan, s.Send, t.item)
 	c.unusedKinds(s.Plan, notes.set())
 	return rec.end(ctx, s, c.guarded(c.bound.ended(t.end(ctx, s))))

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
@@ -32,8 +34,8 @@ type outcomePrinter struct {
 }
 
 func (f *outcomePrinter) printObject(item *run.Item) error {
-	notes := append(f.notes.problemsOf(item), f.notes.of(item)...)
-	f.report.Add(item, append(notes, diff.Conflicts(reportOf(item.Result.Planned, f.secrets))...))
+	conflicts := diff.Conflicts(reportOf(item.Result.Planned, f.secrets))
+	f.report.Add(item, slices.Concat(f.notes.problemsOf(item), guardNotes(item), f.notes.of(item), conflicts))
 	return nil
 }
 
@@ -43,11 +45,77 @@ func (f *outcomePrinter) ended(e outcome.Ended) error {
 		f.report.RolledBack = rolledBack
 		return f.report.Write(f.Out, e, f.secretValues())
 	}
-	if f.rollback {
+	if f.rollback && e.Refused == nil {
 		f.document = print
 		return nil
 	}
 	return print(nil)
+}
+
+var _ = registerPrinter(printerRow{
+	name: "markdown", help: "a comment for a pull request", values: true, report: true, conflicts: true, merges: true, impact: true,
+	open: func(v view) (printer, error) { return newMarkdownPrinter(v), nil },
+	sum:  func(v view, s several) error { return s.comment(v) },
+})
+
+// markdownPrinter prints one comment for a pull request about all objects.
+type markdownPrinter struct {
+	view
+	comment *diff.Comment
+	became  func(*run.Item) write.Outcome
+}
+
+func newMarkdownPrinter(v view) *markdownPrinter {
+	return &markdownPrinter{view: v, comment: diff.NewComment(diff.MarkdownOptions{Diff: diff.Options{ShowManagedFields: v.managedFields}})}
+}
+
+func (f *markdownPrinter) begin(_ context.Context, s *session) error {
+	f.became = outcome.Ended{Plan: s.Plan, DryRun: f.mode != dryNone, Refused: f.refused}.Became()
+	return nil
+}
+
+// add adds an object to the comment, and to that on several contexts.
+func (f *markdownPrinter) add(s diff.Section) error {
+	if f.found != nil {
+		f.found.sections = append(f.found.sections, s)
+	}
+	return f.comment.Add(s)
+}
+
+func (f *markdownPrinter) printObject(item *run.Item) error {
+	report := reportOf(item.Result.Planned, false)
+	report.Preview = f.mode != dryNone
+	report.Guards = guardNotes(item)
+	one := diff.Section{Report: report, Doc: f.doc(item), Outcome: string(f.became(item))}
+	if one.Outcome != string(write.Unsettled) {
+		one.Impact = item.Impact().String()
+	}
+	return f.add(one)
+}
+
+func (f *markdownPrinter) close(context.Context) error { return f.comment.Write(f.Out) }
+
+// ended adds the objects with errors, which no printer receives one by one.
+func (f *markdownPrinter) ended(e outcome.Ended) error {
+	for _, item := range slices.Concat(e.Plan.Items, e.Plan.Others) {
+		err := cmp.Or(item.Err, item.Late)
+		if err == nil {
+			continue
+		}
+		name := item.Target.String()
+		text := strings.TrimPrefix(errorText(f.secretValues().Blank(err.Error())), name+": ")
+		failed := failedSection(name, text)
+		failed.Outcome, failed.Impact = string(f.became(item)), item.Impact().String()
+		if err := f.add(failed); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// failedSection returns the part of a comment about an error.
+func failedSection(name, text string) diff.Section {
+	return diff.Section{Outcome: string(write.Failed), Report: diff.Report{Object: name, Guards: []diff.Note{{Object: name, Kind: noteError, Message: text}}}}
 }
 
 // aim returns a server, nil for none, and the namespaces of targets on it, each once, in order.
@@ -148,10 +216,24 @@ func (t *results) close(ctx context.Context, s *session, ended outcome.Ended) (l
 	return left
 }
 
+// ended returns the run as a report of it needs it.
+func (t *results) ended(s *session, refused error, about []*run.Item) outcome.Ended {
+	return outcome.Ended{Plan: s.Plan, DryRun: t.mode != dryNone, Refused: refused, Took: time.Since(t.start), Target: t.aim(s.api, targetsOf(about))}
+}
+
+// refuses returns the error that ends a run before its first write. A document about the run is printed.
+func (t *results) refuses(ctx context.Context, s *session, about []*run.Item, err error) error {
+	if f, is := t.out.(*outcomePrinter); is && err != nil {
+		s.Show(ctx, func(item *run.Item) { _ = f.printObject(item) }) // it adds to the document, which is yet to be written
+		err = errors.Join(err, f.ended(t.ended(s, err, about)))
+	}
+	return err
+}
+
 // end returns the error of the run: errors of objects, otherwise that conflicts, or objects that
 // are not pruned, are left to the user.
 func (t *results) end(ctx context.Context, s *session) error {
-	ended := outcome.Ended{Plan: s.Plan, DryRun: t.mode != dryNone, Took: time.Since(t.start), Target: t.aim(s.api, targetsOf(s.Items))}
+	ended := t.ended(s, t.refused, s.Items)
 	left := t.close(ctx, s, ended)
 	err := errors.Join(s.Failed(), errors.Join(t.errs...))
 	if t.mode != dryNone {

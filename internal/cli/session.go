@@ -100,7 +100,8 @@ func (c *call) open(ctx context.Context, r request) (_ *session, err error) {
 	case err != nil:
 		p = &run.Plan{Job: r.Job, Err: errors.Join(bad, err)}
 	}
-	return &session{Plan: p, api: r.from.api}, nil
+	s := &session{Plan: p, api: r.from.api}
+	return s, c.misspelt(ctx, s)
 }
 
 // packed makes readLocal keep the objects compactly.

@@ -101,8 +101,8 @@ func (u *undoing) stopped(lost bool, conflicts int) error {
 }
 
 func (u *undoing) run(ctx context.Context) error {
-	start := time.Now()
-	rec := &recording{call: u.call}
+	rec, notes := &recording{call: u.call}, u.reporter()
+	t := &results{call: u.call, notes: notes, start: time.Now()}
 	if err := errors.Join(u.openAsker(false), rec.check()); err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func (u *undoing) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	notes := u.reporter()
+	t.out = out
 	if u.partial {
 		if err := u.except(ctx, notes); err != nil {
 			return err
@@ -123,10 +123,10 @@ func (u *undoing) run(ctx context.Context) error {
 	s.Merge(ctx)
 	u.line.End()
 	known := plan.Left()
-	left := u.left(notes, known)
+	left, all := u.left(notes, known), slices.Concat(s.Items, s.Others)
 	if left > 0 && u.policy == "strict" && s.Failed() == nil {
 		conflicts := u.conflicts(notes, s.Items)
-		return u.stopped(conflicts == 0 && !slices.ContainsFunc(known, func(l undo.Left) bool { return !l.Lost }), conflicts)
+		return t.refuses(ctx, s, all, u.stopped(conflicts == 0 && !slices.ContainsFunc(known, func(l undo.Left) bool { return !l.Lost }), conflicts))
 	}
 	if err = u.review(ctx, s, true); err == nil && u.interactive {
 		err = u.bound.confirmed(s)
@@ -140,9 +140,8 @@ func (u *undoing) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t := &results{call: u.call, out: out, notes: notes}
 	u.finish(ctx, s.Plan, s.Send, func(item *run.Item) { u.item(t, item) })
-	ended := outcome.Ended{Plan: s.Plan, DryRun: u.mode != dryNone, Took: time.Since(start), Target: u.aim(s.api, targetsOf(slices.Concat(s.Items, s.Others)))}
+	ended := t.ended(s, nil, all)
 	t.errs = append(t.errs, t.out.ended(ended), t.out.close(ctx))
 	conflicts := u.conflicts(notes, s.Items)
 	left += len(u.omitted) + conflicts + u.skipped(notes, s.Plan) + u.left(notes, plan.Left()[len(known):])

@@ -1,6 +1,7 @@
 package outcome
 
 import (
+	"cmp"
 	"io"
 	"slices"
 	"strings"
@@ -118,8 +119,8 @@ func (r *Report) Write(w io.Writer, e Ended, secrets *redact.Values) error {
 		o.Outcome = became(item)
 		d.Objects = append(d.Objects, o)
 	}
-	if p.Err != nil {
-		d.Error = secrets.Blank(p.Err.Error())
+	if err := cmp.Or(p.Err, e.Refused); err != nil {
+		d.Error = secrets.Blank(err.Error())
 	}
 	return escape.WriteJSON(w, d, "  ")
 }

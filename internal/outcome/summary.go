@@ -57,10 +57,11 @@ type Summary struct {
 
 // Ended is a run that has ended, or a preview of one.
 type Ended struct {
-	Plan   *run.Plan
-	DryRun bool
-	Took   time.Duration
-	Target Target
+	Plan    *run.Plan
+	DryRun  bool
+	Refused error // why nothing is written; nil: nothing refuses the run as a whole
+	Took    time.Duration
+	Target  Target
 }
 
 // Summarize counts the outcomes, expected ones in a preview, of the objects of a run.
@@ -74,14 +75,15 @@ func Summarize(e Ended) Summary {
 }
 
 // Became returns a function that returns the outcome of an item whose run has ended; in a dry run, also of one that
-// conflicts of others would keep from being written.
+// conflicts of others would keep from being written. Of a refused run, none is.
 func (e Ended) Became() func(*run.Item) write.Outcome {
 	var waiting map[*run.Item]bool
 	if e.DryRun {
 		waiting = e.Plan.Waiting()
 	}
 	return func(item *run.Item) write.Outcome {
-		unreached := waiting[item] || errors.As(item.Err, new(*run.NotReached)) || errors.Is(item.Err, run.ErrInterrupted)
+		refused := e.Refused != nil && item.Err == nil && item.Action().Writes()
+		unreached := refused || waiting[item] || errors.As(item.Err, new(*run.NotReached)) || errors.Is(item.Err, run.ErrInterrupted)
 		switch {
 		case unreached && item.Surplus != nil:
 			return write.NotPruned
