@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -15,27 +16,28 @@ import (
 	"unsafe"
 )
 
-// tty plays a user at a terminal: tty [-cols=N] [-played=FILE] ANSWERS COMMAND... runs the command
-// on a pseudo-terminal of its own, waits for what the lines of ANSWERS name, and
-// types what they answer; a line without an answer only waits:
+// tty plays a user at a terminal: tty [-cols=N] [-played=FILE] [-raw] ANSWERS COMMAND... runs the
+// command on a pseudo-terminal of its own, waits for what the lines of ANSWERS name, and types
+// what they answer; a line without an answer only waits:
 //
 //	only live moved
 //	Take which => l
 //	Value => ^C
 //
-// When all lines are played, FILE is made. What the terminal showed goes to standard output; the exit code is the
-// command's.
+// When all lines are played, FILE is made. What the terminal shows in the end goes to standard output, with -raw also what
+// was erased; the exit code is the command's.
 func tty() {
 	cols := flag.Int("cols", 80, "width of the terminal")
 	played := flag.String("played", "", "file to make when all answers are given")
+	raw := flag.Bool("raw", false, "print what was erased, too")
 	flag.Parse()
 	if flag.NArg() < 2 {
-		fmt.Fprintln(os.Stderr, "usage: tty [-cols=N] [-played=FILE] ANSWERS COMMAND...")
+		fmt.Fprintln(os.Stderr, "usage: tty [-cols=N] [-played=FILE] [-raw] ANSWERS COMMAND...")
 		os.Exit(2)
 	}
 	script, err := os.ReadFile(flag.Arg(0))
 	if err == nil {
-		err = terminal{*cols, string(script), *played}.play(exec.Command(flag.Arg(1), flag.Args()[2:]...), os.Stdout)
+		err = terminal{*cols, string(script), *played, *raw}.play(exec.Command(flag.Arg(1), flag.Args()[2:]...), os.Stdout)
 	}
 	var code *exec.ExitError
 	switch {
@@ -51,6 +53,7 @@ func tty() {
 type terminal struct {
 	cols           int
 	script, played string
+	raw            bool
 }
 
 func (t terminal) play(cmd *exec.Cmd, out io.Writer) error {
@@ -88,13 +91,24 @@ func (t terminal) play(cmd *exec.Cmd, out io.Writer) error {
 		_ = cmd.Process.Kill() // it waits for an answer that never comes
 	}
 	<-ended
-	if _, werr := io.WriteString(out, strings.ReplaceAll(strings.TrimSuffix(shown.text(), last), "\r\n", "\n")); werr != nil {
+	if _, werr := io.WriteString(out, t.seen(strings.TrimSuffix(shown.text(), last))); werr != nil {
 		return werr
 	}
 	if werr := <-waited; err == nil {
 		err = werr
 	}
 	return errors.Join(err, slave.Close())
+}
+
+// erased matches what a line had shown before it was erased, as the line of progress of a run that takes longer is.
+var erased = regexp.MustCompile(`[^\n]*\r\x1b\[K`)
+
+// seen returns what the terminal shows in the end of what was written to it.
+func (t terminal) seen(text string) string {
+	if text = strings.ReplaceAll(text, "\r\n", "\n"); t.raw {
+		return text
+	}
+	return erased.ReplaceAllString(text, "")
 }
 
 // last is shown after all that a command shows.
