@@ -134,6 +134,9 @@ type Planned struct {
 	// again after it. nil: none.
 	Theirs []any
 
+	// Unowned are values that nobody but they holds after the write: none of them had an owner before. nil: none.
+	Unowned []merge.Change
+
 	// Problems are reported one per line, without the object's name.
 	Problems []string
 }

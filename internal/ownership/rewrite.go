@@ -137,36 +137,47 @@ func (r *Rewrite) Take(p merge.Path, v any, typ *merge.Type) error {
 	return r.transfer(mine, theirs)
 }
 
-// Give has those of the entries hold again, of what they held, what the applier holds by updates: it has written that
-// for them. Entries about another version are left out. The error is as of Take.
-func (r *Rewrite) Give(entries []any) error {
+// Give has those of the entries hold again, in live's version, of what they held, what the applier holds by updates: it
+// has written that for them. Of the unowned, it holds no more than in the entries. Where no field had an owner, the
+// server tracks no updates, and the entries hold all that they held. The error is as of Take.
+func (r *Rewrite) Give(entries []any, unowned []merge.Change) error {
 	writes := func(e map[string]any) bool { return isBy(e, r.Manager, "Update") && e["apiVersion"] == r.version }
-	i := slices.IndexFunc(r.entries, writes)
-	if i < 0 {
-		return nil
+	i, entry, all, mine := slices.IndexFunc(r.entries, writes), map[string]any{}, &fieldpath.Set{}, &fieldpath.Set{}
+	_, err := r.without(writes, all)
+	switch {
+	case i >= 0:
+		entry = maps.Clone(r.entries[i])
+	case len(r.entries) > 0:
+		return err
 	}
-	entry := maps.Clone(r.entries[i])
-	all, err := entrySet(entry)
-	left := all
+	gone, around := reach(unowned)
+	left := all.RecursiveDifference(gone).Difference(around)
 	for _, e := range list(WithEntries(nil, entries)) {
-		want, failed := entrySet(e)
+		held, failed := entrySet(e)
 		if err = cmp.Or(err, failed); err != nil {
 			return err
 		}
-		held := all.Intersection(want)
-		if held.Empty() || writes(e) || e["apiVersion"] != r.version {
+		if i >= 0 {
+			held = all.Intersection(held)
+		}
+		e = maps.Clone(e)
+		if e["apiVersion"] = r.version; held.Empty() {
+			continue
+		}
+		if writes(e) {
+			mine = mine.Union(held)
 			continue
 		}
 		left = left.Difference(held)
-		rest, err := r.without(func(other map[string]any) bool { // the entry of the same writes
+		rest, failed := r.without(func(other map[string]any) bool { // the entry of the same writes
 			return !slices.ContainsFunc([]string{"manager", "operation", "apiVersion", "subresource"}, func(name string) bool { return e[name] != other[name] })
 		}, held)
-		if err = cmp.Or(err, r.put(rest, held, maps.Clone(e))); err != nil {
+		if err = cmp.Or(failed, r.put(rest, held, e)); err != nil {
 			return err
 		}
 	}
 	rest, failed := r.without(writes, &fieldpath.Set{})
-	return cmp.Or(err, failed, r.put(rest, left, entry))
+	return cmp.Or(err, failed, r.put(rest, left.Union(mine), entry))
 }
 
 // Others returns the entries of live's managedFields that are neither the manager's updates, nor through status: who
@@ -186,7 +197,20 @@ func Divide(entries []any, changed []merge.Change) (within, besides []any) {
 	if len(entries) == 0 {
 		return nil, nil
 	}
-	r, gone, around := RewriteOf(WithEntries(nil, entries), ""), &fieldpath.Set{}, &fieldpath.Set{}
+	r := RewriteOf(WithEntries(nil, entries), "")
+	gone, around := reach(changed)
+	divided := func(keep func(all, rest *fieldpath.Set) *fieldpath.Set) []any {
+		out, err := r.each(func(_ map[string]any, all *fieldpath.Set) *fieldpath.Set {
+			return keep(all, all.RecursiveDifference(gone).Difference(around))
+		})
+		return (&Rewrite{entries: out, changed: err == nil && len(out) > 0}).Entries()
+	}
+	return divided((*fieldpath.Set).Difference), divided(func(_, rest *fieldpath.Set) *fieldpath.Set { return rest })
+}
+
+// reach returns the set of the values that are changed, and that of what is around them.
+func reach(changed []merge.Change) (gone, around *fieldpath.Set) {
+	gone, around = &fieldpath.Set{}, &fieldpath.Set{}
 	for _, c := range changed {
 		for n := range c.Path {
 			s, err := setAt(c.Path[:n+1], map[string]any{})
@@ -198,13 +222,7 @@ func Divide(entries []any, changed []merge.Change) (within, besides []any) {
 			}
 		}
 	}
-	divided := func(keep func(all, rest *fieldpath.Set) *fieldpath.Set) []any {
-		out, err := r.each(func(_ map[string]any, all *fieldpath.Set) *fieldpath.Set {
-			return keep(all, all.RecursiveDifference(gone).Difference(around))
-		})
-		return (&Rewrite{entries: out, changed: err == nil && len(out) > 0}).Entries()
-	}
-	return divided((*fieldpath.Set).Difference), divided(func(_, rest *fieldpath.Set) *fieldpath.Set { return rest })
+	return gone, around
 }
 
 // setAt returns the set that holds only fields, as FieldsV1 spells them, at the path.

@@ -237,19 +237,39 @@ func TestGive(t *testing.T) {
 		strings.Replace(owner("old", "Update", `{"f:spec":{"f:replicas":{}}}`), "apps/v1", "apps/v1beta1", 1),
 		strings.Replace(owner("controller", "Update", `{"f:spec":{"f:replicas":{}}}`), `"operation"`, `"subresource":"status","operation"`, 1))
 	r := ownership.RewriteOf(live, "kubectl")
-	if err := r.Give(ownership.Others(was, "kubectl")); err != nil {
+	if err := r.Give(ownership.Others(was, "kubectl"), nil); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{
 		`kubectl Update {"f:spec":{"f:paused":{}}}`,
 		`hpa Update {"f:spec":{"f:minReadySeconds":{},"f:replicas":{}}}`,
 		`ops Apply {"f:spec":{"f:replicas":{},"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"b\"}":{".":{},"f:image":{}}}}}}}`,
+		`old Update {"f:spec":{"f:replicas":{}}}`,
 		`kubectl Update {"f:spec":{"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"a\"}":{".":{},"f:image":{}}}}}}}`,
 	}
 	if diff := cmp.Diff(want, entries(t, r)); diff != "" {
 		t.Error(diff)
 	}
-	if err := ownership.RewriteOf(live, "kubectl").Give([]any{map[string]any{"fieldsV1": map[string]any{"x": 1}}}); err == nil {
+	r = ownership.RewriteOf(live, "kubectl")
+	if err := r.Give(nil, []merge.Change{{Path: path(t, "spec.template.spec.containers[name=b]")}}); err != nil {
+		t.Fatal(err)
+	}
+	want = []string{
+		`hpa Update {"f:spec":{"f:minReadySeconds":{}}}`,
+		`kubectl Update {"f:spec":{"f:paused":{}}}`,
+		`kubectl Update {"f:spec":{"f:replicas":{},"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"a\"}":{".":{},"f:image":{}}}}}}}`,
+	}
+	if diff := cmp.Diff(want, entries(t, r)); diff != "" {
+		t.Errorf("an entry without an owner: %s", diff)
+	}
+	r = ownership.RewriteOf(merge.With(map[string]any{}, "apps/v1", "apiVersion"), "kubectl")
+	if err := r.Give(ownership.Others(managed(t, owner("ops", "Apply", `{"f:spec":{"f:paused":{}}}`)), "kubectl"), nil); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{`ops Apply {"f:spec":{"f:paused":{}}}`}, entries(t, r)); diff != "" {
+		t.Errorf("an object whose fields have no owner: %s", diff)
+	}
+	if err := ownership.RewriteOf(live, "kubectl").Give([]any{map[string]any{"fieldsV1": map[string]any{"x": 1}}}, nil); err == nil {
 		t.Error("an entry that cannot be read")
 	}
 	changed := []merge.Change{{Path: path(t, "spec.replicas")}}

@@ -56,7 +56,9 @@ func (r reverting) plan(out apply.Planned) apply.Planned {
 	out.Plan = merge.Three(t, r.typ, policy, r.Planner.Trace)
 	out.Type = r.typ
 	out.Final = r.lastApplied(merge.At[map[string]any](out.Result), out.Changes)
-	out.Theirs, _ = ownership.Divide(r.ManagedFields, out.Changes)
+	if out.Theirs, _ = ownership.Divide(r.ManagedFields, out.Changes); r.Record.ServerSide {
+		out.Unowned = out.Changes
+	}
 	_, expressible := patch.Expressible(r.live, out.Final)
 	if _, changed := patch.Merge(r.live, out.Final); changed || !expressible {
 		out.Action = apply.Change

@@ -262,6 +262,11 @@ func (u *Undo) recreate(e *plandoc.Item, out apply.Planned) (apply.Planned, erro
 		}
 	}
 	out.Action, out.Final, out.Result, out.Theirs = apply.Create, before, before, e.ManagedFields
+	for name := range before {
+		if u.Record.ServerSide {
+			out.Unowned = append(out.Unowned, merge.Change{Path: merge.Path{merge.Named(name)}})
+		}
+	}
 	out.Problems = []string{"is made again as it was configured"}
 	if out.HasStatus {
 		out.Problems[0] += "; what it held besides is not restored"

@@ -85,6 +85,7 @@ func both(first *apply.Planned, second apply.Planned) *apply.Planned {
 	out.Removed = append(slices.Clone(first.Removed), second.Removed...)
 	out.Changes = append(slices.Clone(first.Changes), second.Changes...)
 	out.Theirs = append(slices.Clone(first.Theirs), second.Theirs...)
+	out.Unowned = append(slices.Clone(first.Unowned), second.Unowned...)
 	if first.Action == apply.Create {
 		out.Action = apply.Create
 	}

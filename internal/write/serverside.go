@@ -91,7 +91,7 @@ func (c *applying) give(ctx context.Context, out Result) Result {
 	ctx = context.WithoutCancel(ctx)
 	for try := 0; ; try++ {
 		rewrite, live := ownership.RewriteOf(out.Object, c.Write.FieldManager), out.Object
-		err := rewrite.Give(out.Planned.Theirs)
+		err := rewrite.Give(out.Planned.Theirs, out.Planned.Unowned)
 		entries := rewrite.Entries()
 		if err == nil && entries != nil {
 			live, err = c.own(ctx, version(out.Object), entries)

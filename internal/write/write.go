@@ -86,7 +86,7 @@ func (s *Server) Apply(ctx context.Context, t Task) (out Result, err error) {
 		switch {
 		case c.first != nil && (err != nil || out.Outcome == Unsettled):
 			err = c.handBack(ctx, err)
-		case err == nil && out.Outcome.Written() && out.Planned.Theirs != nil && !c.Write.DryRun:
+		case err == nil && out.Outcome.Written() && (out.Planned.Theirs != nil || out.Planned.Unowned != nil) && !c.Write.DryRun:
 			out = c.give(ctx, out)
 		}
 	}()
