@@ -68,6 +68,9 @@ func (c *call) planned(ctx context.Context, notes *reporter, render run.Render) 
 	}
 	r.note, r.Render = notes.set(), render
 	s, err := c.open(ctx, r)
+	if err == nil {
+		err = c.misspelt(ctx, s)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -20,39 +20,6 @@ import (
 )
 
 var _ = registerPrinter(printerRow{
-	name: "outcome", help: "what became of each object, as JSON: outcome, impact, changes, notes, error, requests, seconds", values: true, conflicts: true, merges: true, impact: true, needs: run.Changes,
-	open: func(v view) (printer, error) {
-		return &outcomePrinter{view: v, report: outcome.Report{ShowSecrets: v.secrets}, notes: v.reporter()}, nil
-	},
-})
-
-// outcomePrinter prints one JSON document about the whole run.
-type outcomePrinter struct {
-	view
-	report outcome.Report
-	notes  *reporter
-}
-
-func (f *outcomePrinter) printObject(item *run.Item) error {
-	conflicts := diff.Conflicts(reportOf(item.Result.Planned, f.secrets))
-	f.report.Add(item, slices.Concat(f.notes.problemsOf(item), guardNotes(item), f.notes.of(item), conflicts))
-	return nil
-}
-
-// ended prints the document, or leaves that to the rollback, if there may be one.
-func (f *outcomePrinter) ended(e outcome.Ended) error {
-	print := func(rolledBack map[string]write.Outcome) error {
-		f.report.RolledBack = rolledBack
-		return f.report.Write(f.Out, e, f.secretValues())
-	}
-	if f.rollback && e.Refused == nil {
-		f.document = print
-		return nil
-	}
-	return print(nil)
-}
-
-var _ = registerPrinter(printerRow{
 	name: "markdown", help: "a comment for a pull request", values: true, report: true, conflicts: true, merges: true, impact: true,
 	open: func(v view) (printer, error) { return newMarkdownPrinter(v), nil },
 	sum:  func(v view, s several) error { return s.comment(v) },
@@ -87,7 +54,7 @@ func (f *markdownPrinter) printObject(item *run.Item) error {
 	report.Preview = f.mode != dryNone
 	report.Guards = guardNotes(item)
 	one := diff.Section{Report: report, Doc: f.doc(item), Outcome: string(f.became(item))}
-	if one.Outcome != string(write.Unsettled) {
+	if !f.became(item).Left() {
 		one.Impact = item.Impact().String()
 	}
 	return f.add(one)
@@ -116,6 +83,39 @@ func (f *markdownPrinter) ended(e outcome.Ended) error {
 // failedSection returns the part of a comment about an error.
 func failedSection(name, text string) diff.Section {
 	return diff.Section{Outcome: string(write.Failed), Report: diff.Report{Object: name, Guards: []diff.Note{{Object: name, Kind: noteError, Message: text}}}}
+}
+
+var _ = registerPrinter(printerRow{
+	name: "outcome", help: "what became of each object, as JSON: outcome, impact, changes, notes, error, requests, seconds", values: true, conflicts: true, merges: true, impact: true, needs: run.Changes,
+	open: func(v view) (printer, error) {
+		return &outcomePrinter{view: v, report: outcome.Report{ShowSecrets: v.secrets}, notes: v.reporter()}, nil
+	},
+})
+
+// outcomePrinter prints one JSON document about the whole run.
+type outcomePrinter struct {
+	view
+	report outcome.Report
+	notes  *reporter
+}
+
+func (f *outcomePrinter) printObject(item *run.Item) error {
+	conflicts := diff.Conflicts(reportOf(item.Result.Planned, f.secrets))
+	f.report.Add(item, slices.Concat(f.notes.problemsOf(item), guardNotes(item), f.notes.of(item), conflicts))
+	return nil
+}
+
+// ended prints the document, or leaves that to the rollback, if there may be one.
+func (f *outcomePrinter) ended(e outcome.Ended) error {
+	print := func(rolledBack map[string]write.Outcome) error {
+		f.report.RolledBack = rolledBack
+		return f.report.Write(f.Out, e, f.secretValues())
+	}
+	if f.rollback && e.Refused == nil {
+		f.document = print
+		return nil
+	}
+	return print(nil)
 }
 
 // aim returns a server, nil for none, and the namespaces of targets on it, each once, in order.
@@ -218,7 +218,7 @@ func (t *results) close(ctx context.Context, s *session, ended outcome.Ended) (l
 
 // ended returns the run as a report of it needs it.
 func (t *results) ended(s *session, refused error, about []*run.Item) outcome.Ended {
-	return outcome.Ended{Plan: s.Plan, DryRun: t.mode != dryNone, Refused: refused, Took: time.Since(t.start), Target: t.aim(s.api, targetsOf(about))}
+	return outcome.Ended{Plan: s.Plan, Objects: len(about), DryRun: t.mode != dryNone, Refused: refused, Took: time.Since(t.start), Target: t.aim(s.api, targetsOf(about))}
 }
 
 // refuses returns the error that ends a run before its first write. A document about the run is printed.

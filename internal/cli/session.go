@@ -100,8 +100,7 @@ func (c *call) open(ctx context.Context, r request) (_ *session, err error) {
 	case err != nil:
 		p = &run.Plan{Job: r.Job, Err: errors.Join(bad, err)}
 	}
-	s := &session{Plan: p, api: r.from.api}
-	return s, c.misspelt(ctx, s)
+	return &session{Plan: p, api: r.from.api}, nil
 }
 
 // packed makes readLocal keep the objects compactly.

@@ -146,9 +146,7 @@ func (u *undoing) run(ctx context.Context) error {
 	conflicts := u.conflicts(notes, s.Items)
 	left += len(u.omitted) + conflicts + u.skipped(notes, s.Plan) + u.left(notes, plan.Left()[len(known):])
 	if u.rolledBack == nil {
-		sum := outcome.Summarize(ended)
-		sum.Objects = sum.Total() // the record is the input, including the deleted objects
-		notes.summary(sum)
+		notes.summary(outcome.Summarize(ended))
 	}
 	err = u.bound.ended(errors.Join(s.Failed(), errors.Join(t.errs...)))
 	if left > 0 && (err == nil || held(err)) {

@@ -115,9 +115,7 @@ func (r *Report) Write(w io.Writer, e Ended, secrets *redact.Values) error {
 	p, s, became := e.Plan, Summarize(e), e.Became()
 	d := document{APIVersion: APIVersion, Kind: Kind, DryRun: s.DryRun, Target: s.Target, Seconds: round(s.Time.Seconds()), Summary: s.counts(), Objects: []Object{}}
 	for _, item := range slices.Concat(p.Items, p.Others) {
-		o := r.objectOf(item, secrets)
-		o.Outcome = became(item)
-		d.Objects = append(d.Objects, o)
+		d.Objects = append(d.Objects, r.objectOf(item, became(item), secrets))
 	}
 	if err := cmp.Or(p.Err, e.Refused); err != nil {
 		d.Error = secrets.Blank(err.Error())
@@ -125,13 +123,13 @@ func (r *Report) Write(w io.Writer, e Ended, secrets *redact.Values) error {
 	return escape.WriteJSON(w, d, "  ")
 }
 
-func (r *Report) objectOf(item *run.Item, secrets *redact.Values) Object {
+func (r *Report) objectOf(item *run.Item, became write.Outcome, secrets *redact.Values) Object {
 	o := r.seen[item]
 	t := item.Target
 	o.APIVersion, o.Kind, o.Namespace, o.Name = t.GroupVersion(), t.Kind, t.Namespace, t.Name
-	o.RolledBack = r.RolledBack[t.String()]
+	o.Outcome, o.RolledBack = became, r.RolledBack[t.String()]
 	o.Requests, o.Seconds = item.Meter.Requests(), round(item.Meter.Time().Seconds())
-	if i := item.Impact(); i.Word != impact.None {
+	if i := item.Impact(); !became.Left() && i.Word != impact.None {
 		o.Impact = &i
 	}
 	for _, err := range []error{item.Err, item.Late} {

@@ -3,6 +3,7 @@
 package outcome
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -58,6 +59,7 @@ type Summary struct {
 // Ended is a run that has ended, or a preview of one.
 type Ended struct {
 	Plan    *run.Plan
+	Objects int // of the input; 0: those of the plan without the ones that the input no longer has
 	DryRun  bool
 	Refused error // why nothing is written; nil: nothing refuses the run as a whole
 	Took    time.Duration
@@ -66,7 +68,7 @@ type Ended struct {
 
 // Summarize counts the outcomes, expected ones in a preview, of the objects of a run.
 func Summarize(e Ended) Summary {
-	s := Summary{Objects: len(e.Plan.Items), Counts: map[write.Outcome]int{}, DryRun: e.DryRun, Time: e.Took, Target: e.Target}
+	s := Summary{Objects: cmp.Or(e.Objects, len(e.Plan.Items)), Counts: map[write.Outcome]int{}, DryRun: e.DryRun, Time: e.Took, Target: e.Target}
 	became := e.Became()
 	for _, item := range slices.Concat(e.Plan.Items, e.Plan.Others) {
 		s.Counts[became(item)]++

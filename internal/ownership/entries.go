@@ -93,3 +93,110 @@ func ClientSide(live map[string]any) (names []string) {
 func entrySet(e map[string]any) (*fieldpath.Set, error) {
 	return setOf(merge.At[map[string]any](e, "fieldsV1"))
 }
+
+// Present returns those of the fields, as FieldsV1 spells them, that v has. typ is the type
+// of v; nil knows no lists. fields is not modified.
+func Present(fields map[string]any, v any, typ *merge.Type) map[string]any {
+	return present(fields, nil, v, typ)
+}
+
+// Stored returns the fields that conf states and v has, and those whose value the server stores like
+// their absence (false, []): a manager that applies conf owns them, too. typ is the type of both.
+func Stored(conf map[string]any, v any, typ *merge.Type) map[string]any {
+	return present(Fields(conf, typ), conf, v, typ)
+}
+
+func present(fields map[string]any, conf, v any, typ *merge.Type) map[string]any {
+	out := map[string]any{}
+	is, states := childrenOf(v, typ), childrenOf(conf, typ)
+	for key, sub := range fields {
+		if key == "." {
+			out[key] = sub
+			continue
+		}
+		e, of, there := is.child(key)
+		stated, _, _ := states.child(key)
+		below, _ := sub.(map[string]any)
+		if !there && !likeAbsence(key, stated, typ) {
+			continue
+		}
+		kept := present(below, stated, e, of)
+		if len(kept) > 0 || len(below) == 0 {
+			out[key] = kept
+		}
+	}
+	return out
+}
+
+// likeAbsence reports whether the server stores that value of a field of typ like its absence.
+func likeAbsence(key string, v any, typ *merge.Type) bool {
+	step, ok := stepOf(key)
+	return ok && v != nil && typ != nil && typ.Kind == merge.Object && step.Kind == merge.FieldStep &&
+		merge.Equal(map[string]any{step.Name: v}, map[string]any{}, typ)
+}
+
+// children are the elements of a value of a type.
+type children struct {
+	fields  map[string]any
+	list    []any
+	entries *merge.Entries
+	typ     *merge.Type
+}
+
+func childrenOf(v any, typ *merge.Type) children {
+	c := children{typ: typ}
+	c.fields, _ = v.(map[string]any)
+	c.list, _ = v.([]any)
+	c.entries = merge.EntriesOf(c.list, typ)
+	return c
+}
+
+// child is the element that a key of FieldsV1 leads to, with its type.
+func (c children) child(key string) (any, *merge.Type, bool) {
+	step, ok := stepOf(key)
+	if ok && step.Kind == merge.FieldStep {
+		e, there := c.fields[step.Name]
+		return e, c.typ.Field(step.Name).Type, there
+	}
+	if i := c.entries.At(step); ok && i >= 0 {
+		return c.list[i], c.typ.EntryType(), true
+	}
+	return nil, nil, false
+}
+
+// Leaves lists the paths of the fields that have no others below them, sorted.
+func Leaves(fields map[string]any) (out []merge.Path) {
+	leaves(fields, nil, &out)
+	merge.SortByPath(out, func(p merge.Path) merge.Path { return p })
+	return out
+}
+
+func leaves(fields map[string]any, at merge.Path, out *[]merge.Path) {
+	below := 0
+	for key, sub := range fields {
+		step, ok := stepOf(key)
+		if !ok {
+			continue
+		}
+		below++
+		leaves(merge.At[map[string]any](sub), at.Child(step), out)
+	}
+	if below == 0 && len(at) > 0 {
+		*out = append(*out, at)
+	}
+}
+
+// Minus returns the fields without those of another set, and all below them; both as FieldsV1
+// spells them. nil where nothing is left; it is an error if one of them is not of that form.
+func Minus(fields, other map[string]any) (map[string]any, error) {
+	a, err := setOf(fields)
+	if err != nil {
+		return nil, err
+	}
+	b, err := setOf(other)
+	if err != nil {
+		return nil, err
+	}
+	e, err := withSet(map[string]any{}, a.RecursiveDifference(b))
+	return merge.At[map[string]any](e, "fieldsV1"), err
+}

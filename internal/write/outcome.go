@@ -39,6 +39,9 @@ func (o Result) Word() string {
 // Written reports whether the object was written, and exists.
 func (o Outcome) Written() bool { return o == Created || o == Configured || o == Recreated }
 
+// Left reports whether nothing was done with the object, because of others or of what is left to the user.
+func (o Outcome) Left() bool { return o == Unsettled || o == NotPruned }
+
 // Result describes what happened to one object.
 type Result struct {
 	Outcome Outcome
