@@ -186,7 +186,7 @@ func leaves(fields map[string]any, at merge.Path, out *[]merge.Path) {
 	}
 }
 
-// Minus returns the fields without those of another set, and all below them; both as FieldsV1
+// Minus returns the fields without those of another set, and what is below those that end there; both as FieldsV1
 // spells them. nil where nothing is left; it is an error if one of them is not of that form.
 func Minus(fields, other map[string]any) (map[string]any, error) {
 	a, err := setOf(fields)
@@ -197,6 +197,6 @@ func Minus(fields, other map[string]any) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := withSet(map[string]any{}, a.RecursiveDifference(b))
+	e, err := withSet(map[string]any{}, a.Difference(b).RecursiveDifference(b.Leaves()))
 	return merge.At[map[string]any](e, "fieldsV1"), err
 }
