@@ -113,7 +113,7 @@ func (w *writer) sendAll(ctx context.Context, items []*Item, s stage) {
 	kinds := false
 	for _, item := range items[:begun] {
 		kinds = kinds || isCRD(item.Target.Resource)
-		w.stop = w.stop || s < remaining && (item.Err != nil || item.Result.Outcome == write.Unsettled && w.blocks(item))
+		w.stop = w.stop || !w.Write.DryRun && s < remaining && (item.Err != nil || item.Result.Outcome == write.Unsettled && w.blocks(item))
 	}
 	w.stop = w.stop || begun < len(items)
 	if !kinds {
