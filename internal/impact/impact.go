@@ -68,7 +68,7 @@ func Of(p apply.Planned) Impact {
 		return Impact{}
 	case p.Action == apply.Create:
 		return Impact{Word: Created}
-	case merge.Identical(lastapplied.Without(p.Live), lastapplied.Without(p.Final)):
+	case merge.Identical(bare(p.Live), bare(p.Final)):
 		remark := "its last-applied annotation alone"
 		if lastapplied.Read(p.Live).Text == lastapplied.Read(p.Final).Text {
 			remark = "its managedFields alone"
@@ -88,6 +88,11 @@ func Of(p apply.Planned) Impact {
 	i := w.rolls(p.Live, p.Final)
 	i.Remark = strings.Join(slices.DeleteFunc([]string{i.Remark, w.scaled(p.Live, p.Final)}, func(s string) bool { return s == "" }), "; ")
 	return i
+}
+
+// bare returns an object without the last-applied annotation and managedFields.
+func bare(obj map[string]any) any {
+	return lastapplied.Without(merge.Without(obj, "metadata", "managedFields"))
 }
 
 // scaled describes how many pods a change of spec.replicas starts or stops.

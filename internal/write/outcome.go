@@ -94,14 +94,15 @@ func (o Result) of(p apply.Planned) Result {
 
 // stored returns the result of a write to which the server responded with obj. was is the version
 // of the live object that was merged: the same version means that nothing changed. A dry run, and the
-// write that completes a deletion, always return the same version, so the values are compared.
+// write that completes a deletion, always return the same version, so the values are compared. A run also
+// writes the owners that a plan needs.
 func (o Result) stored(obj map[string]any, was string, dry bool) Result {
 	p := o.Planned
 	o = o.of(p)
 	o.Object = obj
 	same := version(obj) == was
 	if dry || apply.Deleting(p.Live) != nil {
-		same = p.Final != nil && !differ(p.Live, obj)
+		same = p.Final != nil && !differ(p.Live, obj) && (p.Applying == nil || p.Applying.Owners == nil)
 	}
 	if p.Action == apply.Change && same {
 		o.Outcome = Unchanged

@@ -129,7 +129,7 @@ func (c *Comment) Write(w io.Writer) error {
 }
 
 func (s Section) quiet() bool {
-	return s.Doc.Live != nil && s.Doc.Result != nil && len(s.Plan.Changes) == 0 && len(s.Plan.Conflicts) == 0 && len(Brief(Notes(s.Report), 0, s.Preview)) == 0
+	return s.Impact == "" && s.Doc.Live != nil && s.Doc.Result != nil && len(s.Plan.Changes) == 0 && len(s.Plan.Conflicts) == 0 && len(Brief(Notes(s.Report), 0, s.Preview)) == 0
 }
 
 func tally(changes []merge.Change) (added, changed, removed int) {
@@ -191,6 +191,8 @@ func (s Section) details(o Options) (string, error) {
 	}
 	if len(notes) > 0 {
 		b.WriteString("\n")
+	} else if d.Len() == 0 {
+		return "", nil
 	}
 	if d.Len() > 0 {
 		b.WriteString(Fenced("diff", d.String()))
