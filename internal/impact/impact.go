@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
+	"github.com/kubectl-merge/kubectl-merge/internal/references"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -79,15 +80,33 @@ func Of(p apply.Planned) Impact {
 	if !ok {
 		return Impact{Word: InPlace}
 	}
-	if merge.Identical(merge.At[any](p.Live, w.template...), merge.At[any](p.Final, w.template...)) {
-		return Impact{Word: InPlace, Remark: w.scaled(p.Live, p.Final)}
+	i := w.rollout(p.Live, p.Final)
+	switch n := min(behind(p.Live), i.Pods-w.rollout(p.Live, p.Live).Pods); {
+	case !merge.Identical(merge.At[any](p.Live, w.template...), merge.At[any](p.Final, w.template...)):
+	case n > 0:
+		i = Impact{Word: RollsOut, Pods: n, Remark: "its rollout was held back"}
+	default:
+		i = Impact{Word: InPlace}
 	}
-	if w.rolls == nil {
-		return Impact{Word: InPlace, Remark: w.keeps}
-	}
-	i := w.rolls(p.Live, p.Final)
 	i.Remark = strings.Join(slices.DeleteFunc([]string{i.Remark, w.scaled(p.Live, p.Final)}, func(s string) bool { return s == "" }), "; ")
 	return i
+}
+
+// rollout returns the impact of another template.
+func (w workload) rollout(live, final map[string]any) Impact {
+	switch {
+	case w.rolls == nil:
+		return Impact{Word: InPlace, Remark: w.keeps}
+	case merge.At[any](final, "spec", "updateStrategy", "type") == "OnDelete":
+		return Impact{Word: InPlace, Remark: "its pods stay until they are deleted: updateStrategy is OnDelete"}
+	}
+	return w.rolls(live, final)
+}
+
+// behind returns the number of pods that have another template than the workload, by its status: 0 if that is unknown.
+func behind(live map[string]any) int64 {
+	pods := func(name string) int64 { return object.Int(live, 0, "status", name) }
+	return pods("replicas") + pods("desiredNumberScheduled") - pods("updatedReplicas") - pods("updatedNumberScheduled")
 }
 
 // bare returns an object without the last-applied annotation and managedFields.
@@ -130,13 +149,9 @@ func deployment(live, final map[string]any) Impact {
 	return rollsOut(min(replicas(live), replicas(final)), "")
 }
 
-// statefulSet returns the impact on a StatefulSet: pods below partition keep their revision, and
-// with OnDelete all do until they are deleted
+// statefulSet returns the impact on a StatefulSet: pods below partition keep their revision
 // (https://kubernetes.io/docs/concepts/workloads/controllers/statefulset/#update-strategies).
 func statefulSet(live, final map[string]any) Impact {
-	if onDelete(final) {
-		return Impact{Word: InPlace, Remark: keptOnDelete}
-	}
 	partition := object.Int(final, 0, "spec", "updateStrategy", "rollingUpdate", "partition")
 	first := object.Int(final, 0, "spec", "ordinals", "start")
 	n := min(replicas(live), replicas(final)) - max(0, partition-first)
@@ -150,16 +165,7 @@ func statefulSet(live, final map[string]any) Impact {
 // daemonSet returns the impact on a DaemonSet: only its controller knows the number of pods
 // (https://kubernetes.io/docs/tasks/manage-daemon/update-daemon-set/).
 func daemonSet(live, final map[string]any) Impact {
-	if onDelete(final) {
-		return Impact{Word: InPlace, Remark: keptOnDelete}
-	}
 	return rollsOut(object.Int(live, Unknown, "status", "desiredNumberScheduled"), "")
-}
-
-const keptOnDelete = "its pods stay until they are deleted: updateStrategy is OnDelete"
-
-func onDelete(obj map[string]any) bool {
-	return merge.At[any](obj, "spec", "updateStrategy", "type") == "OnDelete"
 }
 
 func replicas(obj map[string]any) int64 { return object.Int(obj, 1, "spec", "replicas") }
@@ -217,4 +223,88 @@ func workloadOf(group, kind string) (workload, bool) {
 		return workload{}, false
 	}
 	return workloads[i], true
+}
+
+// Facts states what a merge of one object means for pods: little enough to be kept for all objects
+// of a run, when their sides are not.
+type Facts struct {
+	Impact
+	Object    string // deployment.apps/web
+	Namespace string
+
+	values  references.Reference          // to the ConfigMap or Secret whose values change; zero if none do
+	reads   map[references.Reference]bool // what its pods read, before and after the merge; see references.Values
+	restart string                        // how its pods read values again
+}
+
+// Look returns the facts of a plan, which must be whole. The namespace is the object's.
+func Look(p apply.Planned, namespace string) Facts {
+	f := Facts{Impact: Of(p), Object: p.Name, Namespace: namespace}
+	if p.Group() == "" && (p.Kind() == "ConfigMap" || p.Kind() == "Secret") {
+		same := merge.Identical(p.Live["data"], p.Final["data"]) && merge.Identical(p.Live["binaryData"], p.Final["binaryData"])
+		if p.Action == apply.Change && f.Word != None && !same {
+			f.values = references.Reference{Kind: p.Kind(), Name: p.Object.Name()}
+		}
+		return f
+	}
+	w, ok := workloadOf(p.Group(), p.Kind())
+	if !ok || w.restart == "" || p.Live == nil || f.Word == RollsOut || w.replicas && replicas(p.Live) == 0 {
+		return f
+	}
+	if f.restart = w.restart; w.rolls != nil && w.rollout(p.Live, p.Live).Word == InPlace {
+		f.restart = restartDelete
+	}
+	f.reads = references.Values(merge.At[map[string]any](p.Live, append(w.template[:len(w.template):len(w.template)], "spec")...))
+	return f
+}
+
+// Any reports whether the facts matter: the object is written, or pods of it read ConfigMaps or
+// Secrets.
+func (f Facts) Any() bool {
+	return f.Word != None || len(f.reads) > 0 || f.values != (references.Reference{})
+}
+
+// Stale is one object whose running pods keep old values of a ConfigMap or Secret, since
+// the run does not replace them.
+type Stale struct {
+	Object, Namespace string // of the ConfigMap or Secret
+	Reader            string // deployment.apps/web
+	Env               bool   // read when a container starts; otherwise mounted as files
+	restart           string
+}
+
+// String describes what happens to the pods, and how they read the new values.
+func (s Stale) String() string {
+	how := "mounts it, and its pods are not replaced: programs that read the files only at start, and files mounted by subPath, keep the old values until the pods are restarted"
+	if s.Env {
+		how = "reads it into environment variables, and its pods are not replaced: they keep the old values until they are restarted"
+	}
+	way := s.restart
+	if way == restartRollout {
+		way = fmt.Sprintf("%s %s%s", restartRollout, s.Reader, object.In(s.Namespace))
+	}
+	return s.Reader + " " + how + ": " + way
+}
+
+// StaleIn lists the objects whose pods keep old values, in order of the objects that change; nil if
+// there are none.
+func StaleIn(all []Facts) (out []Stale) {
+	type place struct {
+		references.Reference
+		namespace string
+	}
+	readers := map[place][]Stale{}
+	for _, f := range all {
+		for r, env := range f.reads {
+			at := place{r, f.Namespace}
+			readers[at] = append(readers[at], Stale{Namespace: f.Namespace, Reader: f.Object, Env: env, restart: f.restart})
+		}
+	}
+	for _, f := range all {
+		for _, s := range readers[place{f.values, f.Namespace}] {
+			s.Object = f.Object
+			out = append(out, s)
+		}
+	}
+	return out
 }

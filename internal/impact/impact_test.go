@@ -1,6 +1,7 @@
 package impact
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
@@ -60,6 +61,11 @@ func TestOf(t *testing.T) {
 		"stateful set":               {set + `spec: {replicas: 3, ` + old + `}}`, set + `spec: {replicas: 3, ` + fresh + `}}`, "rolls out 3 pods"},
 		"partition":                  {set + `spec: {replicas: 3, ` + old + `}}`, set + `spec: {replicas: 3, updateStrategy: {rollingUpdate: {partition: 2}}, ` + fresh + `}}`, "rolls out 1 pod (partition is 2)"},
 		"partition counts ordinals":  {set + `spec: {replicas: 3, ` + old + `}}`, set + `spec: {replicas: 3, ordinals: {start: 1}, updateStrategy: {rollingUpdate: {partition: 2}}, ` + fresh + `}}`, "rolls out 2 pods (partition is 2)"},
+		"partition lowered":          {set + `spec: {replicas: 3, updateStrategy: {rollingUpdate: {partition: 2}}, ` + old + `}, status: {replicas: 3, updatedReplicas: 1}}`, set + `spec: {replicas: 3, ` + old + `}}`, "rolls out 2 pods (its rollout was held back)"},
+		"partition, nothing behind":  {set + `spec: {replicas: 3, updateStrategy: {rollingUpdate: {partition: 2}}, ` + old + `}, status: {replicas: 3, updatedReplicas: 3}}`, set + `spec: {replicas: 3, ` + old + `}}`, "updated in place"},
+		"no longer on delete":        {set + `spec: {replicas: 3, updateStrategy: {type: OnDelete}, ` + old + `}, status: {replicas: 3}}`, set + `spec: {replicas: 3, updateStrategy: {type: RollingUpdate}, ` + old + `}}`, "rolls out 3 pods (its rollout was held back)"},
+		"resumed":                    {deployment + `spec: {replicas: 3, paused: true, ` + old + `}, status: {replicas: 3, updatedReplicas: 1}}`, deployment + `spec: {replicas: 3, ` + old + `}}`, "rolls out 2 pods (its rollout was held back)"},
+		"in the middle of a rollout": {deployment + `spec: {replicas: 3, ` + old + `}, status: {replicas: 3, updatedReplicas: 1}}`, deployment + `spec: {replicas: 3, minReadySeconds: 5, ` + old + `}}`, "updated in place"},
 		"partition above all":        {set + `spec: {replicas: 3, ` + old + `}}`, set + `spec: {replicas: 3, updateStrategy: {rollingUpdate: {partition: 9}}, ` + fresh + `}}`, "updated in place (partition is 9)"},
 		"on delete":                  {set + `spec: {replicas: 3, ` + old + `}}`, set + `spec: {replicas: 3, updateStrategy: {type: OnDelete}, ` + fresh + `}}`, "updated in place (its pods stay until they are deleted: updateStrategy is OnDelete)"},
 		"daemon set":                 {daemon + `spec: {` + old + `}, status: {desiredNumberScheduled: 12}}`, daemon + `spec: {` + fresh + `}}`, "rolls out 12 pods"},
@@ -136,6 +142,8 @@ func TestStale(t *testing.T) {
 		case tt.want == "" && len(got) == 0:
 		case len(got) != 1 || got[0].Reader != "deployment.apps/web" || got[0].Env != (tt.want == "environment"):
 			t.Errorf("%s: %v, want %q", name, got, tt.want)
+		case got[0].restart == restartDelete != strings.Contains(name, "paused"):
+			t.Errorf("%s: %v", name, got)
 		}
 	}
 }
