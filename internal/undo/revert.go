@@ -56,7 +56,7 @@ func (r reverting) plan(out apply.Planned) apply.Planned {
 	out.Plan = merge.Three(t, r.typ, policy, r.Planner.Trace)
 	out.Type = r.typ
 	out.Final = r.lastApplied(merge.At[map[string]any](out.Result), out.Changes)
-	if out.Theirs, _ = ownership.Divide(r.ManagedFields, out.Changes); r.Record.ServerSide {
+	if out.Theirs, _ = ownership.Divide(r.ManagedFields, out.Changes); r.Record.ServerSide && r.ManagedFields != nil { // nil: they may be hidden
 		out.Unowned = out.Changes
 	}
 	_, expressible := patch.Expressible(r.live, out.Final)
