@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -153,7 +154,7 @@ func (v *call) migratedOne(i *migrate.Item) {
 	for _, r := range i.Move.Rows {
 		switch text := escape.Line(r.Path.String()); r.What {
 		case migrate.Conflict:
-			v.note(i.String(), fmt.Sprintf("%s: the file states another value than live, which %s owns: applying it will be a conflict", text, strings.Join(r.By, ", ")))
+			v.note(i.String(), fmt.Sprintf("%s: the file states another value than live, which %s owns: applying it will be a conflict", text, cmp.Or(strings.Join(r.By, ", "), "nobody")))
 		case migrate.Removed:
 			v.note(i.String(), text+": the file does not state it: applying it will remove it")
 		}

@@ -81,7 +81,8 @@ func Of(p apply.Planned) Impact {
 		return Impact{Word: InPlace}
 	}
 	i := w.rollout(p.Live, p.Final)
-	switch n := min(behind(p.Live), i.Pods-w.rollout(p.Live, p.Live).Pods); {
+	held := func(obj map[string]any) int64 { return replicas(obj) - w.rollout(obj, obj).Pods }
+	switch n := min(behind(p.Live), i.Pods, held(p.Live)-held(p.Final)); {
 	case !merge.Identical(merge.At[any](p.Live, w.template...), merge.At[any](p.Final, w.template...)):
 	case n > 0:
 		i = Impact{Word: RollsOut, Pods: n, Remark: "its rollout was held back"}
@@ -251,7 +252,11 @@ func Look(p apply.Planned, namespace string) Facts {
 	if !ok || w.restart == "" || p.Live == nil || f.Word == RollsOut || w.replicas && replicas(p.Live) == 0 {
 		return f
 	}
-	if f.restart = w.restart; w.rolls != nil && w.rollout(p.Live, p.Live).Word == InPlace {
+	is := p.Final
+	if is == nil {
+		is = p.Live
+	}
+	if f.restart = w.restart; w.rolls != nil && w.rollout(is, is).Remark != "" && w.rollout(is, is).Word == InPlace {
 		f.restart = restartDelete
 	}
 	f.reads = references.Values(merge.At[map[string]any](p.Live, append(w.template[:len(w.template):len(w.template)], "spec")...))
