@@ -235,7 +235,7 @@ func (u *undoing) item(t *results, item *run.Item) {
 		}
 		t.notes.note(kind, diff.Note{Object: n.Object, Namespace: n.Namespace, Kind: n.Kind, Message: text})
 	}
-	if u.rolledBack != nil || item.Result.Outcome == write.Unchanged && u.output == "" {
+	if u.rolledBack != nil || item.Result.Outcome == write.Unchanged && (u.output == "" || item.Result.Object == nil) {
 		return
 	}
 	if err := t.out.printObject(item); err != nil {

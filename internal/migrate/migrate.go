@@ -4,13 +4,17 @@
 package migrate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -114,4 +118,149 @@ func unnamed(err error) error {
 		return inner
 	}
 	return err
+}
+
+// What states what happens to the ownership of a field.
+type What string
+
+// The values of What.
+const (
+	Moves     What = "moves"     // the applier owns it from now on
+	Unstated  What = "unstated"  // a migrated manager held it, and no manager has applied it: it stays in live with its other owners
+	Elsewhere What = "elsewhere" // applied last, and changed by others since: they keep it
+	Conflict  What = "conflict"  // the file states another value than live, which others own: applying the file will be a conflict
+	Removed   What = "removed"   // the file does not state it: applying the file will remove it
+	Shared    What = "shared"    // others own it, too, which client-side apply ignores
+)
+
+// Row describes one field.
+type Row struct {
+	Path merge.Path
+	What What
+	By   []string // its holders before the migration, or the owners of live's value in a conflict; by name
+}
+
+// serverRows reports a migration to server-side apply, and the effects of applying the file then.
+func (c *change) serverRows(ctx context.Context, m moving) error {
+	after := ownership.Applied(c.Final, c.Manager)
+	for _, of := range []struct {
+		what        What
+		fields, but map[string]any
+	}{
+		{Moves, after, m.before},
+		{Unstated, ownership.Fields(merge.At[map[string]any](ownership.Original(c.Live, ownership.Named(m.from...), c.Type)), c.Type), after},
+		{Elsewhere, m.intent, after},
+	} {
+		left, err := ownership.Minus(of.fields, of.but)
+		if err != nil {
+			return err
+		}
+		c.add(of.what, ownership.Leaves(left))
+	}
+	return c.fileRows(ctx)
+}
+
+// fileRows reports the result of a server-side apply of the file after the migration. What was
+// applied in another version than the file's cannot be compared with it.
+func (c *change) fileRows(ctx context.Context) error {
+	if c.Named || c.APIVersion() != apiVersion(c.Live) {
+		return nil
+	}
+	plan, err := c.merger("strict").Plan(ctx, c.Subject.Subject, c.Final)
+	if err != nil {
+		return unnamed(err)
+	}
+	for _, d := range plan.Conflicts {
+		c.Rows = append(c.Rows, Row{Path: d.Path, What: Conflict, By: c.others(c.Final, d.Path)})
+	}
+	for _, r := range plan.Removed {
+		c.Rows = append(c.Rows, Row{Path: r.Path, What: Removed})
+	}
+	return nil
+}
+
+// clientRows reports a migration to client-side apply. before holds the applier's fields before it,
+// conf the last-applied configuration after it.
+func (c *change) clientRows(before map[string]any, conf any) {
+	for _, p := range ownership.Leaves(before) {
+		row := Row{Path: p, What: Moves, By: []string{c.Manager}}
+		if others := c.others(c.Live, p); len(others) > 0 {
+			row.What, row.By = Shared, others
+		}
+		c.Rows = append(c.Rows, row)
+	}
+	for _, d := range merge.Diff(c.plain(conf), c.plain(c.Subject.Value), c.Type) {
+		if d.Op == merge.OpRemove && !c.Named {
+			c.Rows = append(c.Rows, Row{Path: d.Path, What: Removed})
+		}
+	}
+}
+
+// sort puts the rows in path order, one for each field and What. A conflict with the file is not
+// reported as left to others as well.
+func (c *change) sort() {
+	conflicts := map[string]bool{}
+	for _, r := range c.Rows {
+		conflicts[r.Path.String()] = conflicts[r.Path.String()] || r.What == Conflict
+	}
+	c.Rows = slices.DeleteFunc(c.Rows, func(r Row) bool { return r.What == Elsewhere && conflicts[r.Path.String()] })
+	merge.SortByPath(c.Rows, func(r Row) merge.Path { return r.Path })
+}
+
+func (c *change) add(what What, paths []merge.Path) {
+	for _, p := range paths {
+		row := Row{Path: p, What: what}
+		for _, o := range ownership.At(ownership.Of(c.Live), p) {
+			if name := diff.OwnerName(&o); !slices.Contains(row.By, name) {
+				row.By = append(row.By, name)
+			}
+		}
+		c.Rows = append(c.Rows, row)
+	}
+}
+
+// others returns the managers besides the applier that own a value of obj.
+func (c *change) others(obj map[string]any, p merge.Path) (names []string) {
+	for _, o := range ownership.At(ownership.Of(obj), p) {
+		ours := o.Operation == "Apply" && (o.Manager == c.Manager || o.Manager == ownership.AnnotationManager) || c.To == ToClientSide && o.Manager == apply.DefaultManager
+		if name := diff.OwnerName(&o); !ours && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Formats lists the formats of a report, the default first.
+var Formats = []string{"table", "json"}
+
+// Table returns what happens to each field, a line each, below the names of the columns; nil if
+// nothing happens.
+func Table(items []*Item) (rows [][]string) {
+	for _, i := range items {
+		for _, r := range i.Move.Rows {
+			if rows == nil {
+				rows = [][]string{{"NAMESPACE", "OBJECT", "WHAT", "FIELD", "BY"}}
+			}
+			rows = append(rows, []string{cmp.Or(i.Namespace, "-"), i.String(), string(r.What), cmp.Or(r.Path.String(), "-"), cmp.Or(strings.Join(r.By, ", "), "-")})
+		}
+	}
+	return rows
+}
+
+// Report returns the same for programs, as JSON.
+func Report(p Planner, items []*Item) map[string]any {
+	rows := []any{}
+	for _, i := range items {
+		for _, r := range i.Move.Rows {
+			row := map[string]any{"object": i.String(), "kind": i.Kind, "name": i.Name, "what": r.What, "path": r.Path.String()}
+			if i.Namespace != "" {
+				row["namespace"] = i.Namespace
+			}
+			if len(r.By) > 0 {
+				row["by"] = r.By
+			}
+			rows = append(rows, row)
+		}
+	}
+	return map[string]any{"kind": "MigrationReport", "to": p.To, "manager": p.Manager, "rows": rows}
 }

@@ -1,6 +1,7 @@
 package ownership
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -66,11 +67,11 @@ func (r *Rewrite) without(match func(e map[string]any) bool, into *fieldpath.Set
 	return rest, nil
 }
 
-// put sets the entries to rest and, where the set is not empty, adds another one with it,
-// in live's version.
+// put sets the entries to rest and, where the set is not empty, adds another one with it, in live's version unless it
+// has one.
 func (r *Rewrite) put(rest []map[string]any, s *fieldpath.Set, entry map[string]any) error {
 	if !s.Empty() {
-		entry["apiVersion"] = r.version
+		entry["apiVersion"] = cmp.Or(merge.At[string](entry, "apiVersion"), r.version)
 		entry, err := withSet(entry, s)
 		if err != nil {
 			return err

@@ -137,9 +137,9 @@ func (r *Rewrite) Take(p merge.Path, v any, typ *merge.Type) error {
 	return r.transfer(mine, theirs)
 }
 
-// Give has those of the entries hold again, in live's version, of what they held, what the applier holds by updates: it
-// has written that for them. Of the unowned, it holds no more than in the entries. Where no field had an owner, the
-// server tracks no updates, and the entries hold all that they held. The error is as of Take.
+// Give has those of the entries hold again, of what they held, what the applier holds by updates: it has written that
+// for them. Of the unowned, it holds no more than in the entries. Where no field had an owner, the server tracks no
+// updates, and the entries hold all that they held. The error is as of Take.
 func (r *Rewrite) Give(entries []any, unowned []merge.Change) error {
 	writes := func(e map[string]any) bool { return isBy(e, r.Manager, "Update") && e["apiVersion"] == r.version }
 	i, entry, all, mine := slices.IndexFunc(r.entries, writes), map[string]any{}, &fieldpath.Set{}, &fieldpath.Set{}
@@ -160,19 +160,17 @@ func (r *Rewrite) Give(entries []any, unowned []merge.Change) error {
 		if i >= 0 {
 			held = all.Intersection(held)
 		}
-		e = maps.Clone(e)
-		if e["apiVersion"] = r.version; held.Empty() {
-			continue
-		}
 		if writes(e) {
 			mine = mine.Union(held)
+		}
+		if held.Empty() || writes(e) {
 			continue
 		}
 		left = left.Difference(held)
 		rest, failed := r.without(func(other map[string]any) bool { // the entry of the same writes
 			return !slices.ContainsFunc([]string{"manager", "operation", "apiVersion", "subresource"}, func(name string) bool { return e[name] != other[name] })
 		}, held)
-		if err = cmp.Or(failed, r.put(rest, held, e)); err != nil {
+		if err = cmp.Or(failed, r.put(rest, held, maps.Clone(e))); err != nil {
 			return err
 		}
 	}
@@ -181,8 +179,11 @@ func (r *Rewrite) Give(entries []any, unowned []merge.Change) error {
 }
 
 // Others returns the entries of live's managedFields that are neither the manager's updates, nor through status: who
-// writes by updates owns what is restored for it. nil: none.
+// writes by updates owns what is restored for it. nil: there is no object.
 func Others(live map[string]any, manager string) (out []any) {
+	if live != nil {
+		out = []any{}
+	}
 	for _, e := range list(live) {
 		if !isBy(e, manager, "Update") && e["subresource"] != "status" {
 			out = append(out, e)

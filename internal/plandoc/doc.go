@@ -83,7 +83,7 @@ type Item struct {
 	Conflicts   []ConflictAt
 	LastApplied *Sides // of the last-applied annotation; nil: it does not change
 
-	ManagedFields []any // what was held before, but for updates by the run's manager, as in managedFields; of a record
+	ManagedFields []any // who had set what before, as in managedFields, without status; of a record
 
 	Outcome Outcome // of a record; "" in a plan
 	Written Written // what the server stored; of a record

@@ -84,7 +84,7 @@ func (j *Journal) append(text []byte) error {
 // function enters its outcome: the object that the server has stored, nil for none, or the error.
 func (j *Journal) Begin(item *run.Item, p apply.Planned) (func(stored map[string]any, err error), error) {
 	sub := Subject(item, p)
-	doc, held := j.header.Item(sub), ownership.Others(p.Live, j.header.Manager)
+	doc, held := j.header.Item(sub), ownership.Others(p.Live, "")
 	if p.Sensitive != nil && !j.header.ShowSecrets {
 		held = nil // members of a set that may be secret are among the fields
 	}

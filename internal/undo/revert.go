@@ -1,6 +1,8 @@
 package undo
 
 import (
+	"slices"
+
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
@@ -56,8 +58,12 @@ func (r reverting) plan(out apply.Planned) apply.Planned {
 	out.Plan = merge.Three(t, r.typ, policy, r.Planner.Trace)
 	out.Type = r.typ
 	out.Final = r.lastApplied(merge.At[map[string]any](out.Result), out.Changes)
-	if out.Theirs, _ = ownership.Divide(r.ManagedFields, out.Changes); r.Record.ServerSide && r.ManagedFields != nil { // nil: they may be hidden
-		out.Unowned = out.Changes
+	restored := slices.Clone(out.Changes)
+	if r.LastApplied != nil {
+		restored = append(restored, merge.Change{Path: lastapplied.AnnotationPath})
+	}
+	if out.Theirs, _ = ownership.Divide(r.ManagedFields, restored); r.ManagedFields != nil { // nil: they may be hidden
+		out.Unowned = restored
 	}
 	_, expressible := patch.Expressible(r.live, out.Final)
 	if _, changed := patch.Merge(r.live, out.Final); changed || !expressible {

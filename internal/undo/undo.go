@@ -263,7 +263,7 @@ func (u *Undo) recreate(e *plandoc.Item, out apply.Planned) (apply.Planned, erro
 	}
 	out.Action, out.Final, out.Result, out.Theirs = apply.Create, before, before, e.ManagedFields
 	for name := range before {
-		if u.Record.ServerSide && e.ManagedFields != nil {
+		if e.ManagedFields != nil {
 			out.Unowned = append(out.Unowned, merge.Change{Path: merge.Path{merge.Named(name)}})
 		}
 	}

@@ -4,7 +4,12 @@
 package wait
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
@@ -125,4 +130,108 @@ func (w *Waiter) types(ctx context.Context, b *board) error {
 		t.typ = known[t.Resource]
 	}
 	return nil
+}
+
+// NotReady is an object that a wait has ended without.
+type NotReady struct {
+	Object  Object
+	Verdict ready.Verdict // Waiting, or Failed
+	Because string        // why the wait for it ended; "" if it has failed itself
+	Events  []string      // latest Warning events, oldest first
+	Logs    []Log
+}
+
+// Log is the end of a container's log.
+type Log struct {
+	Pod       string   `json:"pod"`
+	Container string   `json:"container"`
+	Previous  bool     `json:"previous,omitempty"` // of the container's previous run
+	Lines     []string `json:"lines"`
+}
+
+// Error names the object, and the known reasons why it is not ready.
+func (e *NotReady) Error() string {
+	why := cmp.Or(e.Verdict.Problem.String(), "nothing is known about it yet")
+	if e.Because == "" {
+		return fmt.Sprintf("%s: failed: %s", e.Object.Target, why)
+	}
+	return fmt.Sprintf("%s: %s: %s", e.Object.Target, e.Because, why)
+}
+
+// Limits of the details.
+const (
+	mostDetailed = 5 // objects
+	mostEvents   = 3
+	detailTime   = 10 * time.Second
+)
+
+// report returns the error of a wait that ends with objects that are not ready. why is its reason;
+// a failed object takes precedence.
+func (w *Waiter) report(ctx context.Context, b *board, why string) error {
+	interrupted := ctx.Err() != nil
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), detailTime)
+	defer cancel()
+	var failed, others []error
+	now := time.Now()
+	for _, t := range b.objects {
+		if t.verdict.State == ready.Ready || t.verdict.State == ready.Skipped {
+			continue
+		}
+		if t.denied != nil && t.verdict.State == ready.Failed {
+			failed = append(failed, fmt.Errorf("%s: cannot be read: %w", t.Target, t.denied))
+			continue
+		}
+		e := &NotReady{Object: t.Object, Verdict: t.verdict, Because: cmp.Or(why, "not ready yet")}
+		if t.verdict.State == ready.Failed {
+			e.Because = ""
+		}
+		if t.Live != nil && e.Verdict.Pod == "" && t.over == nil {
+			e.Verdict.Pod, e.Verdict.Container = ready.Unready(b.subject(t, now))
+		}
+		if (e.Because == "" || why != "") && !interrupted && len(failed)+len(others) < mostDetailed {
+			w.detail(ctx, e)
+		}
+		if e.Because == "" {
+			failed = append(failed, e)
+		} else {
+			others = append(others, e)
+		}
+	}
+	return errors.Join(append(failed, others...)...)
+}
+
+// detail reads events and logs. Parts that cannot be read are left out: this is the report of
+// another failure.
+func (w *Waiter) detail(ctx context.Context, e *NotReady) {
+	name, kind := e.Object.Name, e.Object.Kind
+	if e.Verdict.Pod != "" {
+		name, kind = e.Verdict.Pod, kindPod
+	}
+	e.Events = w.warnings(ctx, e.Object.Namespace, kind, name)
+	if w.Logs <= 0 || e.Verdict.Container == "" {
+		return
+	}
+	pod := cluster.Target{Resource: podResource, Namespace: e.Object.Namespace, Name: e.Verdict.Pod}
+	for _, previous := range []bool{true, false} {
+		text, err := w.API.Log(ctx, pod, cluster.LogOf{Container: e.Verdict.Container, Lines: w.Logs, Previous: previous})
+		if lines := strings.Split(strings.TrimRight(string(text), "\n"), "\n"); err == nil && lines[0] != "" {
+			e.Logs = append(e.Logs, Log{Pod: e.Verdict.Pod, Container: e.Verdict.Container, Previous: previous, Lines: lines})
+		}
+	}
+}
+
+// warnings returns the latest Warning events about an object, each with how often it happened.
+func (w *Waiter) warnings(ctx context.Context, namespace, kind, name string) []string {
+	fields := fmt.Sprintf("involvedObject.kind=%s,involvedObject.name=%s,type=Warning", kind, name)
+	s, err := w.API.Snapshot(ctx, cluster.Watching{Resource: eventResource, Namespace: cmp.Or(namespace, "default"), Fields: fields}, func(o map[string]any) map[string]any { return o })
+	if err != nil {
+		return nil
+	}
+	slices.SortStableFunc(s.Objects, func(a, b map[string]any) int { return ready.EventTime(a).Compare(ready.EventTime(b)) })
+	var out []string
+	for _, e := range s.Objects {
+		line := merge.At[string](e, "reason") + ": " + merge.At[string](e, "message")
+		out = append(slices.DeleteFunc(out, func(other string) bool { return other == line }), line)
+	}
+	return out[max(0, len(out)-mostEvents):]
 }

@@ -275,7 +275,7 @@ func (c *applying) send(ctx context.Context, pinned bool) (map[string]any, error
 	}
 	p, err := c.out.Planned, error(nil)
 	if c.first != nil { // what is recorded are the owners before they were written
-		p.Live = ownership.WithEntries(p.Live, merge.At[[]any](c.first.Live, "metadata", "managedFields"))
+		p.Live = ownership.WithEntries(merge.Without(p.Live, "metadata", "managedFields"), merge.At[[]any](c.first.Live, "metadata", "managedFields"))
 	}
 	if c.end, err = c.Begin(p); err != nil {
 		return nil, err
