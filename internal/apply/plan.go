@@ -134,7 +134,7 @@ type Planned struct {
 	// again after it. nil: none.
 	Theirs []any
 
-	// Unowned are values that nobody but they holds after the write: none of them had an owner before. nil: none.
+	// Unowned are values of which nobody but these entries holds anything after the write; the writer holds all others.
 	Unowned []merge.Change
 
 	// Problems are reported one per line, without the object's name.
