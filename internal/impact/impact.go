@@ -81,13 +81,12 @@ func Of(p apply.Planned) Impact {
 		return Impact{Word: InPlace}
 	}
 	i := w.rollout(p.Live, p.Final)
-	held := func(obj map[string]any) int64 { return replicas(obj) - w.rollout(obj, obj).Pods }
-	switch n := min(behind(p.Live), i.Pods, held(p.Live)-held(p.Final)); {
-	case !merge.Identical(merge.At[any](p.Live, w.template...), merge.At[any](p.Final, w.template...)):
-	case n > 0:
-		i = Impact{Word: RollsOut, Pods: n, Remark: "its rollout was held back"}
-	default:
-		i = Impact{Word: InPlace}
+	if merge.Identical(merge.At[any](p.Live, w.template...), merge.At[any](p.Final, w.template...)) {
+		held := func(obj map[string]any) int64 { return replicas(obj) - w.rollout(obj, obj).Pods }
+		n := min(behind(p.Live), i.Pods, held(p.Live)-held(p.Final))
+		if i = (Impact{Word: InPlace}); n > 0 {
+			i = Impact{Word: RollsOut, Pods: n, Remark: "its rollout was held back"}
+		}
 	}
 	i.Remark = strings.Join(slices.DeleteFunc([]string{i.Remark, w.scaled(p.Live, p.Final)}, func(s string) bool { return s == "" }), "; ")
 	return i
@@ -256,7 +255,8 @@ func Look(p apply.Planned, namespace string) Facts {
 	if is == nil {
 		is = p.Live
 	}
-	if f.restart = w.restart; w.rolls != nil && w.rollout(is, is).Remark != "" && w.rollout(is, is).Word == InPlace {
+	f.restart = w.restart
+	if i := w.rollout(is, is); i.Word == InPlace && i.Remark != "" {
 		f.restart = restartDelete
 	}
 	f.reads = references.Values(merge.At[map[string]any](p.Live, append(w.template[:len(w.template):len(w.template)], "spec")...))

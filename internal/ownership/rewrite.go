@@ -162,8 +162,9 @@ func (r *Rewrite) Give(entries []any, unowned []merge.Change) error {
 		}
 		if writes(e) {
 			mine = mine.Union(held)
+			continue
 		}
-		if held.Empty() || writes(e) {
+		if held.Empty() {
 			continue
 		}
 		left = left.Difference(held)
@@ -178,7 +179,7 @@ func (r *Rewrite) Give(entries []any, unowned []merge.Change) error {
 	return cmp.Or(err, failed, r.put(rest, left.Union(mine), entry))
 }
 
-// Others returns the entries of live's managedFields that are neither the manager's updates, nor through status: who
+// Others returns the entries of live's managedFields that are neither the manager's updates ("": any), nor through status: who
 // writes by updates owns what is restored for it. nil: there is no object.
 func Others(live map[string]any, manager string) (out []any) {
 	if live != nil {

@@ -66,9 +66,8 @@ func (r Rules) Apply(objects []any, find Find) (out []any, idle []string, err er
 // inLists returns the objects with what of makes of each, and of each item of a List.
 func inLists(objects []any, of func(any) any) []any {
 	return object.Each(objects, func(o any) any {
-		m, _ := o.(map[string]any)
-		if items, is := (object.Object{Value: m}).Items(); is {
-			return merge.With(m, inLists(items, of), "items")
+		if items, is := (object.Object{Value: merge.At[map[string]any](o)}).Items(); is {
+			return merge.With(o.(map[string]any), inLists(items, of), "items")
 		}
 		return of(o)
 	})
