@@ -62,13 +62,14 @@ func (c configuring) livesAt(path merge.Path) bool {
 	})
 }
 
-// recordValue returns what is applied of a value that is stated; false for nothing.
+// recordValue returns what is applied of a value that is stated; false for nothing. A map of which nothing is applied
+// is applied as an empty one where something is left of it: the server would remove it with all that has no owner.
 func (c configuring) recordValue(stated, result any, s spot) (any, bool) {
 	switch v := stated.(type) {
 	case map[string]any:
 		if r, ok := result.(map[string]any); ok && granular(s.typ) {
 			fields := c.fields(v, r, s)
-			return fields, len(fields) > 0 || len(v) == 0
+			return fields, len(fields) > 0 || len(v) == 0 || merge.Any(r, merge.IsScalar)
 		}
 	case []any:
 		if r, ok := result.([]any); ok && listed(s.typ) {

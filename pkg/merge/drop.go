@@ -173,7 +173,11 @@ func (m *merger) droppedEntries(s *cursor, o, v map[string]any) (Opt, bool) {
 	for _, name := range names {
 		c := m.below(s, hop{name: name})
 		c.entry = true
-		r, ch := m.mergeValue(c, key(o, name), Opt{}, key(v, name))
+		was, is := key(o, name), key(v, name)
+		r, ch := m.mergeValue(c, was, Opt{}, is)
+		if null := (Opt{Set: true}); was == null && is == null { // merged, it counts as absent
+			r, ch = Opt{}, true
+		}
 		if m.leave(); ch {
 			out.put(name, r)
 		}

@@ -93,7 +93,18 @@ func (m *merger) unclaimed(s *cursor, o, v Opt) bool {
 	if r, ok := m.owners.(Partial); ok && r.Partial() {
 		return o.Set
 	}
-	return o.Set || !s.field.Allocated && !equalOpt(o, v, s.field) && !m.filled(ofOriginal, s, o, v)
+	return o.Set || !s.field.Allocated && !equalOpt(o, v, s.field) && !m.filled(ofOriginal, s, o, v) && !m.refilled(s, v)
+}
+
+// refilled reports whether the server fills in the value that live has, if it is removed there.
+func (m *merger) refilled(s *cursor, v Opt) bool {
+	if !m.completes() || !s.fillable(Opt{}) {
+		return false
+	}
+	p := s.path()
+	without, err := Replay(m.triple.Live, []Change{{Op: OpRemove, Path: p, Old: v}})
+	is, there := Lookup(Complete(without, m.typ, true), p, m.typ)
+	return err == nil && there && equalOpt(Some(is), v, s.field)
 }
 
 // movedInside is moved for a value with parts: any part will do. What only live
