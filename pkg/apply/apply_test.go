@@ -71,6 +71,8 @@ func TestPlanRefuses(t *testing.T) {
 	renamed, elsewhere := widget(int64(1)), widget(int64(1))
 	renamed.SetName("v")
 	elsewhere.SetNamespace("m")
+	older := widget(int64(1))
+	older.SetAPIVersion("example.com/v1alpha1")
 	deleting := widget(int64(1))
 	deleting.SetDeletionTimestamp(&metav1.Time{})
 	deleting.Object["metadata"].(map[string]any)["deletionTimestamp"] = "2026-01-01T00:00:00Z"
@@ -84,6 +86,7 @@ func TestPlanRefuses(t *testing.T) {
 		{"a Go type that unstructured does not hold", widget(3), nil, "spec.size: is a Go int: unstructured holds"},
 		{"the same in live", widget(int64(1)), widget(3), "live: widget.example.com/w: spec.size"},
 		{"another name", widget(int64(1)), renamed, "live: widget.example.com/v: is not widget.example.com/w"},
+		{"another version", widget(int64(1)), older, "live: widget.example.com/w: is of the version example.com/v1alpha1, and desired of example.com/v1: read it in that version"},
 		{"another namespace", widget(int64(1)), elsewhere, "live: widget.example.com/w: is not"},
 		{"nothing", nil, nil, "desired: the object: apiVersion: is not set"},
 		{"a nil pointer", (*appsv1.Deployment)(nil), nil, "desired: the object: apiVersion: is not set"},
@@ -167,6 +170,20 @@ func TestTyped(t *testing.T) {
 	cached.Spec.Template.Spec.RestartPolicy, cached.Spec.Template.Spec.Containers[0].ImagePullPolicy = corev1.RestartPolicyAlways, corev1.PullIfNotPresent
 	if again, _ := planned(t, p, bare, cached); again.Changed() {
 		t.Errorf("again: %s", again)
+	}
+	zeros, _ := planned(t, p, &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "db"}}, nil)
+	if w := zeros.Warnings(); len(w) > 0 {
+		t.Errorf("a status that nobody has set: %q", w)
+	}
+	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "s"}, Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer, Ports: []corev1.ServicePort{{Port: 80}}}}
+	_, u = planned(t, p, service, nil)
+	balanced := service.DeepCopy()
+	balanced.Annotations, balanced.ResourceVersion = u.GetAnnotations(), "1"
+	balanced.Spec.Ports[0].NodePort, balanced.Spec.ExternalTrafficPolicy = 30080, corev1.ServiceExternalTrafficPolicyCluster
+	service.Spec.Type = ""
+	local, _ := planned(t, p, service, balanced)
+	if got := local.String(); !strings.Contains(got, "nodePort: 30080 removed: excluded by what else changes") || strings.Count(got, "no longer states it") > 1 {
+		t.Errorf("desired has stated the type alone: %s", got)
 	}
 	if _, err := p.Plan(t.Context(), &corev1.Pod{}, nil); err == nil || !strings.Contains(err.Error(), "metadata.name") {
 		t.Errorf("got %v", err)

@@ -153,6 +153,8 @@ func (r reported) why(op merge.Op, path string, was bool) string {
 		return "desired states " + gone.By.String()
 	case op == merge.OpRemove && gone.Cause == merge.CauseNull:
 		return "desired states null"
+	case op == merge.OpRemove && gone.Cause == merge.CauseDisplaced:
+		return "excluded by what else changes"
 	case op == merge.OpRemove:
 		return "desired no longer states it"
 	case was:

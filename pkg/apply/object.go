@@ -115,6 +115,9 @@ func asLive(s subject, v any) (map[string]any, error) {
 	if want != is {
 		return nil, fmt.Errorf("%s: is not %s: give the live form of the same object", live, s.Name)
 	}
+	if m["apiVersion"] != s.APIVersion() {
+		return nil, fmt.Errorf("%s: is of the version %v, and desired of %s: read it in that version", live, m["apiVersion"], s.APIVersion())
+	}
 	return m, nil
 }
 

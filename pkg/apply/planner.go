@@ -49,7 +49,7 @@ type Options struct {
 	// "" is apply: desired wins. With strict the disagreement is a *ConflictError.
 	Policy string
 
-	// Rules decide single fields, in the YAML of the command's --rules (docs/rules.md): a rule
+	// Rules decide single fields, in the YAML of the command's --rules (docs/semantics.md): a rule
 	// with `winner: live` leaves spec.replicas to an autoscaler.
 	Rules []byte
 

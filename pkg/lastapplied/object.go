@@ -2,6 +2,7 @@ package lastapplied
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"maps"
 	"slices"
 
@@ -58,7 +59,7 @@ var serverOwned = []string{
 // Strip returns obj without the metadata that belongs to the server, and without status if
 // status is true (the resource has a status subresource). It also returns the paths that it
 // removed, to be reported. Empty values are not reported: the creationTimestamp: null of
-// generated files, a status of only empty values.
+// generated files, a status of only empty values and zeros, as a typed object has it.
 func Strip(obj any, status bool) (any, []merge.Path) {
 	o, ok := obj.(map[string]any)
 	if !ok {
@@ -73,7 +74,7 @@ func Strip(obj any, status bool) (any, []merge.Path) {
 	}
 	if v, ok := o["status"]; ok && status {
 		o = merge.Without(o, "status")
-		if !allEmpty(v) {
+		if merge.Any(v, func(v any) bool { return merge.IsScalar(v) && !empty(v) && v != false && v != json.Number("0") }) {
 			reported = append(reported, merge.Path{merge.Named("status")})
 		}
 	}
