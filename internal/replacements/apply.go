@@ -30,7 +30,10 @@ type Selector struct {
 
 // String returns the selector as messages show it.
 func (s Selector) String() string {
-	out := strings.ToLower(s.Kind)
+	if s == (Selector{Version: s.Version}) {
+		return "an empty selector"
+	}
+	out := cmp.Or(strings.ToLower(s.Kind), "*")
 	if s.Group != "" {
 		out += "." + s.Group
 	}
@@ -40,7 +43,7 @@ func (s Selector) String() string {
 	if s.Namespace != "" {
 		out += " in " + s.Namespace
 	}
-	return cmp.Or(out, "an empty selector")
+	return out
 }
 
 // Find returns the objects that a source selects elsewhere, such as in a cluster; finding none is
@@ -174,16 +177,16 @@ func (r rule) apply(nodes []*kyaml.RNode, find Find, spent *growth) (idle []stri
 	value := kyaml.NewScalarRNode("")
 	all, one := nodes, copied(r.Replacement)
 	if r.SourceValue == nil {
-		source, extra, err := r.sourceNode(nodes, find)
-		if err != nil {
+		var extra bool
+		if r.from, extra, err = r.sourceNode(nodes, find); err != nil {
 			return nil, err
 		}
-		if value, err = r.sourceValue(source); err != nil {
+		if value, err = r.sourceValue(r.from); err != nil {
 			return nil, err
 		}
 		if extra {
-			all = append(nodes[:len(nodes):len(nodes)], source)
-			one = onlySource(one, source)
+			all = append(nodes[:len(nodes):len(nodes)], r.from)
+			one = onlySource(one, r.from)
 		}
 	}
 	var targets []*kyaml.RNode
@@ -244,14 +247,15 @@ func withoutValues(err error) error {
 	return errors.New(text)
 }
 
-// settle gives fields that the filter has created the type of the source: the filter
-// leaves them unquoted, so that the text "8080" would be read as a number.
+// settle gives fields that the filter has created the type of the source, and the keys of entries that of a text: the
+// filter leaves them unquoted, so that the text "8080" would be read as a number.
 //
 // Unlike kustomize: which leaves it so.
 func settle(n, value *kyaml.Node) {
 	if n.Kind == kyaml.ScalarNode && n.Tag == "" && value.Kind == kyaml.ScalarNode {
-		n.Tag, n.Style = value.Tag, value.Style
-		n.Tag = cmp.Or(n.Tag, kyaml.NodeTagString)
+		if n.Tag = kyaml.NodeTagString; n.Value == value.Value {
+			n.Tag, n.Style = cmp.Or(value.Tag, n.Tag), value.Style
+		}
 	}
 	for i, c := range n.Content {
 		if n.Kind != kyaml.MappingNode || i%2 == 1 { // keys stay text

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"sigs.k8s.io/kustomize/api/types"
+	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/suggest"
 	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
@@ -22,6 +23,7 @@ type Rules []rule
 type rule struct {
 	where string
 	types.Replacement
+	from *kyaml.RNode // the source, once it is found
 }
 
 // Parse reads replacements from YAML: a kustomization (other fields of it are ignored) or any

@@ -87,7 +87,9 @@ func near(n *kyaml.RNode, path string) string {
 			continue
 		}
 		var steps []string
-		if entries, err := n.Elements(); err == nil {
+		if entries, err := n.Elements(); err == nil && step != "" && strings.Trim(step, "0123456789*-") == "" {
+			return "; name an entry that the list has, by its index or as in [name=web]; with options: {create: true}, the latter adds it"
+		} else if err == nil {
 			for _, e := range entries {
 				name, _ := e.GetString("name")
 				steps = append(steps, "[name="+name+"]")
@@ -261,10 +263,10 @@ func (r rule) sourceIs(value *kyaml.RNode) string {
 		return "sourceValue is " + text
 	}
 	path := cmp.Or(r.Source.FieldPath, types.DefaultReplacementFieldPath)
-	if redact.IsSecretKind(r.Source.Group, r.Source.Kind) || redact.SensitiveName(path) || len(text) > 60 {
+	if redact.IsSecretKind(idOf(r.from).Group, idOf(r.from).Kind) || redact.SensitiveName(path) || len(text) > 60 {
 		text = "a text"
 	}
-	return fmt.Sprintf("the source, %s of %s, is %s", path, Selector{Group: r.Source.Group, Kind: r.Source.Kind, Name: r.Source.Name}, text)
+	return fmt.Sprintf("the source, %s of %s, is %s", path, nameOf(r.from), text)
 }
 
 func kindOf(n *kyaml.RNode) string {
