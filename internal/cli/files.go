@@ -209,7 +209,7 @@ func checkName(err error, which string) error {
 
 // deliver writes or prints the results, and reports the settled conflicts.
 func (v *call) deliver(notes *reporter, job filemerge.Job, out *filemerge.Outcome, driver bool) error {
-	if err := v.deliverFiles(job.Dest, out.Files, job.Rules, driver); err != nil {
+	if err := v.deliverFiles(job, out.Files, driver); err != nil {
 		return err
 	}
 	if !notes.quiet {
@@ -234,10 +234,11 @@ func (v *call) deliver(notes *reporter, job filemerge.Job, out *filemerge.Outcom
 }
 
 // deliverFiles prints the changed files, or writes them. quiet states that written ones are not reported.
-func (c *call) deliverFiles(dest *filemerge.Set, changed []filemerge.Changed, rules schema.Rules, quiet bool) error {
+func (c *call) deliverFiles(job filemerge.Job, changed []filemerge.Changed, quiet bool) error {
+	dest, hiding := job.Dest, filemerge.Hiding{ShowSecrets: c.secrets, Rules: job.Rules, Sides: []*filemerge.Set{job.Original, job.Updated, job.Dest}}
 	if c.output == "diff" {
 		for _, one := range changed {
-			text, err := one.Diff(filemerge.Hiding{ShowSecrets: c.secrets, Rules: rules})
+			text, err := one.Diff(hiding)
 			if err != nil {
 				return err
 			}

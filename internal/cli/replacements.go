@@ -72,7 +72,7 @@ func (c *call) replace(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.deliverFiles(input, changed, nil, false)
+	return c.deliverFiles(filemerge.Job{Dest: input}, changed, false)
 }
 
 // readReplacements reads a file of replacements, and the files beside it that it names.

@@ -26,7 +26,7 @@ func (m *merger) alike(a, b any, t *merge.Type) bool {
 		b, ok := b.([]any)
 		return ok && len(a) == len(b) && m.alikeLists(a, b, t)
 	}
-	return merge.Identical(a, b)
+	return merge.Equal(a, b, nil) // 1.0 is 1
 }
 
 // alikeMaps compares field by field. A null is no

@@ -21,6 +21,7 @@ import (
 type Hiding struct {
 	ShowSecrets bool         // hides nothing
 	Rules       schema.Rules // what they call sensitive is hidden too
+	Sides       []*Set       // the values of their Secrets are hidden in the metadata of those of the same name; nil ones are left out
 }
 
 // Diff is the unified diff of a file that changes, conflict markers included; see
@@ -55,8 +56,8 @@ func (c Changed) Diff(h Hiding) (text string, err error) {
 // is hidden on a side, the markers are around what the sides differ in then.
 func (h Hiding) markedDiff(d Texts, ours string) (string, error) {
 	_, theirs := bothViews(d.Now)
-	old, a, err := h.masked(d.Old, ours)
-	_, b, bad := h.masked(d.Old, theirs.text)
+	old, a, err := h.masked(d.Old, ours, theirs.text)
+	_, b, bad := h.masked(d.Old, theirs.text, ours)
 	if old != d.Old || a != ours || b != theirs.text {
 		d.Old = old
 		d.Now, _ = marks.Marked(linemerge.Hunk{Ours: a, Theirs: b}.Chunks())
@@ -79,7 +80,7 @@ func unified(d Texts) string {
 func Diff(d Texts, h Hiding) (string, error) {
 	if !h.ShowSecrets {
 		var err error
-		if d.Old, d.Now, err = h.masked(d.Old, d.Now); err != nil {
+		if d.Old, d.Now, err = h.masked(d.Old, d.Now, ""); err != nil {
 			return "", err
 		}
 	}
@@ -92,44 +93,79 @@ type noYAML struct{ error }
 // Unwrap returns the error of the parser.
 func (e noYAML) Unwrap() error { return e.error }
 
-// masked hides in two forms of a file what is not to be seen.
-func (h Hiding) masked(old, now string) (string, string, error) {
+// masked hides in two forms of a file what is not to be seen; side is a third one.
+func (h Hiding) masked(old, now, side string) (string, string, error) {
 	a, err := yamldoc.Parse([]byte(old))
 	b, bad := yamldoc.Parse([]byte(now))
-	if err = cmp.Or(err, bad); err != nil {
+	c, worse := yamldoc.Parse([]byte(side))
+	if err = cmp.Or(err, bad, worse); err != nil {
 		return "", "", noYAML{err}
 	}
-	was, will := byIdentity(a), byIdentity(b)
-	if old, err = mask(a, func(i id, v any) any { m, _ := h.mask(i, v, will[i]); return m }); err != nil {
+	was, will, sides := opposite(b, a), opposite(a, b), byIdentity(c)
+	for _, s := range h.Sides {
+		for i := 0; s != nil && i < len(s.Files); i++ {
+			for id, values := range byIdentity(s.Files[i].YAML) {
+				sides[id] = append(sides[id], values...)
+			}
+		}
+	}
+	hide := func(was, will any) (any, any) {
+		i, _ := identify(cmp.Or(will, was))
+		return redact.Mask(was, will, h.Rules.Sensitive(i.ruled(merge.Triple{Local: will, Live: was})), sides[i]...)
+	}
+	if old, err = mask(a, func(n int, v any) any { m, _ := hide(v, will[n]); return m }); err != nil {
 		return "", "", err
 	}
-	now, err = mask(b, func(i id, v any) any { _, m := h.mask(i, was[i], v); return m })
+	now, err = mask(b, func(n int, v any) any { _, m := hide(was[n], v); return m })
 	return old, now, err
 }
 
-func (h Hiding) mask(i id, was, will any) (any, any) {
-	return redact.Mask(was, will, h.Rules.Sensitive(i.ruled(merge.Triple{Local: will, Live: was})))
-}
-
-func byIdentity(f *yamldoc.File) map[id]any {
-	out := map[id]any{}
-	for _, d := range f.Documents() {
-		i, _ := identify(d.Value())
-		out[i] = d.Value()
+// opposite are, for the documents of a file, those of another one that stand opposite: the next of the same name, or else of
+// the same kind, since it may have been renamed; nil for none.
+func opposite(f, other *yamldoc.File) []any {
+	out, taken := make([]any, len(f.Documents())), map[*yamldoc.Document]bool{}
+	for _, named := range []bool{true, false} {
+		called := func(d *yamldoc.Document) id {
+			i, _ := identify(d.Value())
+			if !named {
+				i = id{group: i.group, kind: i.kind}
+			}
+			return i
+		}
+		free := map[id][]*yamldoc.Document{}
+		for _, d := range other.Documents() {
+			if !taken[d] {
+				free[called(d)] = append(free[called(d)], d)
+			}
+		}
+		for n, d := range f.Documents() {
+			if i := called(d); out[n] == nil && len(free[i]) > 0 {
+				out[n], taken[free[i][0]], free[i] = free[i][0].Value(), true, free[i][1:]
+			}
+		}
 	}
 	return out
 }
 
-func mask(f *yamldoc.File, hide func(id, any) any) (string, error) {
+func byIdentity(f *yamldoc.File) map[id][]any {
+	out := map[id][]any{}
+	for _, d := range f.Documents() {
+		i, _ := identify(d.Value())
+		out[i] = append(out[i], d.Value())
+	}
+	return out
+}
+
+// mask is the text of a file with what hide makes of its documents, by their number and value.
+func mask(f *yamldoc.File, hide func(int, any) any) (string, error) {
 	texts := map[*yamldoc.Document][]byte{}
 	secret := false
-	for _, d := range f.Documents() {
+	for n, d := range f.Documents() {
 		if d.Empty() {
 			continue
 		}
 		secret = secret || holdsSecret(d.Value())
-		i, _ := identify(d.Value())
-		text, err := d.Edit(yamldoc.Edit{Want: hide(i, d.Value())})
+		text, err := d.Edit(yamldoc.Edit{Want: hide(n, d.Value())})
 		if err != nil {
 			return "", err
 		}

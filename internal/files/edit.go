@@ -302,16 +302,19 @@ func (e *Edited) writable() (*File, error) {
 	if err != nil {
 		return nil, source.Plain(err)
 	}
-	if err := readOnly(info.Mode()); err != nil {
+	if err := unwritable(info.Mode()); err != nil {
 		return nil, err
 	}
 	return &File{Path: at, Mode: info.Mode().Perm(), raw: e.Old}, nil
 }
 
-// readOnly is the error of a file that has been made read-only; nil for any other. That its folder
-// would let it be replaced is not the author's permission.
-func readOnly(mode fs.FileMode) error {
-	if mode.Perm()&0o222 == 0 {
+// unwritable is the error of a file that has been made read-only, or is a device or a pipe; nil for any
+// other. That its folder would let it be replaced is not the author's permission.
+func unwritable(mode fs.FileMode) error {
+	switch {
+	case !mode.IsRegular():
+		return errors.New("is no regular file, and would be replaced by one: name a file, or leave -w out")
+	case mode.Perm()&0o222 == 0:
 		return errors.New("is read-only: make it writable (chmod u+w), or leave it out")
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/linemerge"
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -80,8 +81,30 @@ func (m *merger) listText(list *yamldoc.Document, anew bool, had []*resource, ad
 	if ok = ok || anew || len(added) > 0; !ok {
 		return text{}, false, nil
 	}
-	t.marked, t.plain, err = list.WithItems(itemsField, all)
+	t, err = withItems(list, all)
 	return t, true, err
+}
+
+// withItems is the text of a List with other items. In flow style, the markers stand around the lines in which dest's
+// side of all conflicts and updated's differ.
+func withItems(list *yamldoc.Document, all []yamldoc.Item) (t text, err error) {
+	if t.marked, t.plain, err = list.WithItems(itemsField, all); err != nil || t.marked != nil {
+		return t, err
+	}
+	var theirs []yamldoc.Item
+	for _, item := range all {
+		if item.Mark != nil {
+			_, side := bothViews(string(item.Mark))
+			item.Doc, item.Mark = []byte(side.text), nil
+		}
+		if item.Doc == nil || len(item.Doc) > 0 {
+			theirs = append(theirs, item)
+		}
+	}
+	_, side, err := list.WithItems(itemsField, theirs)
+	marked, _ := marks.Marked(linemerge.Hunk{Ours: string(t.plain), Theirs: string(side)}.Chunks())
+	t.marked = []byte(marked)
+	return t, err
 }
 
 // lists puts the items of dest's Lists together, so that a List is a document like others.
@@ -191,6 +214,6 @@ func (m *merger) newList(d *yamldoc.Document, added []newcomer) (t text, ok bool
 	if len(all) == 0 {
 		return text{}, false, nil
 	}
-	t.marked, t.plain, err = d.WithItems(itemsField, all)
+	t, err = withItems(d, all)
 	return t, true, err
 }

@@ -94,7 +94,7 @@ func part(v, of any) bool {
 	fields, isMap := v.(map[string]any)
 	others, also := of.(map[string]any)
 	for name, e := range fields {
-		if other, has := others[name]; !has || !part(e, other) {
+		if other, has := others[name]; !has || other == nil || !part(e, other) { // null: to be removed
 			return false
 		}
 	}

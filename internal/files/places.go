@@ -1,6 +1,8 @@
 package files
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -43,10 +45,10 @@ func (m *merger) locate() {
 	}
 	for _, c := range m.out.Files {
 		where := m.where(c.Name)
-		if c.lines || len(in[where]) == 0 {
+		ours, theirs := bothViews(string(c.Text))
+		if c.lines || len(in[where]) == 0 || len(ours.markers) == 0 {
 			continue
 		}
-		ours, theirs := bothViews(string(c.Text))
 		views := []reading{m.reading(c.Name, ours), m.reading(c.Name, theirs)}
 		for _, n := range in[where] {
 			if line := ours.marker(views, *n); line > 0 {
@@ -65,21 +67,27 @@ type view struct {
 }
 
 // marker is the line of the marker before what a conflict is about: of the conflict that it stands in
-// on one side, or directly below, else of the next one.
+// on one side, that stands in it, or directly above, else of the next one.
 func (v view) marker(sides []reading, n diff.Note) int {
-	next := 0
+	var found [4]int
 	for i, side := range sides {
-		line := side.line(n)
+		from, to := side.span(n)
 		for _, m := range v.markers {
+			rank := 3
 			switch {
-			case m[0] <= line && line <= m[1]+1:
-				return m[0]
-			case i == 0 && m[0] >= line && next == 0:
-				next = m[0]
+			case m[0] <= from && from <= m[1]:
+				rank = 0
+			case from < m[0] && m[0] <= to:
+				rank = 1
+			case from == m[1]+1:
+				rank = 2
+			case i > 0 || m[0] < from:
+				continue
 			}
+			found[rank] = cmp.Or(found[rank], m[0])
 		}
 	}
-	return next
+	return cmp.Or(found[:]...)
 }
 
 // reading is a view whose resources can be found.
@@ -101,12 +109,16 @@ func (m *merger) reading(name string, v view) reading {
 	return out
 }
 
-// line is where a conflict stands, 0 where its object is not in the view.
-func (v reading) line(n diff.Note) int {
-	if r := v.by[n.Object]; r != nil {
-		return v.lines[min(r.doc.LineOf(n.Path), len(v.lines))-1]
+// span is where a conflict stands, from its first line to its last; 0 where its object is not in the view.
+func (v reading) span(n diff.Note) (from, to int) {
+	r := v.by[n.Object]
+	if r == nil {
+		return 0, 0
 	}
-	return 0
+	first := r.doc.LineOf(n.Path)
+	at := func(line int) int { return v.lines[min(line, len(v.lines))-1] }
+	a, b, _ := r.doc.Span(n.Path, nil)
+	return at(first), at(first + max(bytes.Count(r.doc.Text()[a:b], []byte("\n")), 1) - 1)
 }
 
 // bothViews are a text with dest's and with updated's side of each conflict.

@@ -52,7 +52,7 @@ const (
 type File struct {
 	Name string      // inside its folder, with slashes; the base name of a single file
 	Path string      // where it is, "" for standard input
-	Mode fs.FileMode // its permissions
+	Mode fs.FileMode // its type and permissions
 
 	// Label is what messages call the file, "" for Path: a merge driver is given the
 	// names of temporary files.
@@ -174,7 +174,7 @@ func (s *Set) read(ctx context.Context, name, path string) error {
 	if err != nil {
 		return source.Plain(err)
 	}
-	mode := info.Mode().Perm()
+	mode := info.Mode() & (fs.ModePerm | fs.ModeType)
 	if s.Folder && !isYAML(path) {
 		s.texts = append(s.texts, &File{Name: name, Path: path, Mode: mode, raw: text})
 		return nil

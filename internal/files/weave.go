@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/linemerge"
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -53,6 +54,10 @@ func (w *weave) mergeText() (woven, error) {
 	}
 	out, err := w.normalized()
 	if err != nil || w.Policy.Both != merge.LeaveConflict {
+		base, theirs := comments(raw.base), comments(raw.theirs)
+		if gone := lost(base, theirs, comments(raw.ours), comments(string(out.plain))); err == nil && w.o != nil && slices.ContainsFunc(gone, func(c string) bool { return theirs[c] > base[c] }) {
+			w.note(diff.NoteKept, w.d, "comments that updated has changed are not in the result: dest has changed what they stand at", merge.LiveSide)
+		}
 		return out, err
 	}
 	if markers := string(out.marked) != string(out.plain); len(out.left) > 0 && !markers || w.loses(raw, string(out.marked), markers && !w.ofScalars()) {
@@ -303,14 +308,22 @@ func (w weave) has(got, want any, byLines func(merge.Disagreement) bool) bool {
 }
 
 // side is the side of a place that both have changed, where one has changed the layout
-// alone; ok is false where it is left to the user.
-func (w weave) side(h linemerge.Chunk, choose bool) (text string, ok bool) {
+// alone, or what both have added; ok is false where it is left to the user. Where base is not known, the comments that
+// known has are neither side's.
+func (w weave) side(h linemerge.Hunk, choose bool, known map[string]int) (text string, ok bool) {
 	base, ours, theirs := comments(h.Base), comments(h.Ours), comments(h.Theirs)
+	for c := range known {
+		delete(ours, c)
+		delete(theirs, c)
+	}
+	apart, clean := h.Apart()
 	switch {
 	case !choose, maps.Equal(ours, theirs), maps.Equal(base, theirs):
 		return h.Ours, true
 	case maps.Equal(base, ours):
 		return h.Theirs, true
+	case w.Policy.Both != merge.LeaveConflict && clean && h.Base != "" && len(comments(apart)) >= len(ours): // a comment too many is better than one too few
+		return apart, true
 	}
 	return h.Ours, w.Policy.Both != merge.LeaveConflict
 }

@@ -59,7 +59,10 @@ func (k *cursor) next(ours, theirs string) (about []int) {
 // places are the parts of a merge of texts. Where layout alone differs, the side is taken
 // whose comments have changed, or with choose off dest's.
 func (w weave) places(all texts, choose bool) (out []place) {
-	k := cursor{ours: w.spans(all.ours), theirs: w.spans(all.theirs)}
+	k, known := cursor{ours: w.spans(all.ours), theirs: w.spans(all.theirs)}, map[string]int(nil)
+	if all.base == "" && w.o != nil {
+		known = comments(string(w.o.doc.Text()))
+	}
 	for _, h := range linemerge.Hunks(all.base, all.ours, all.theirs) {
 		here := k
 		about := k.next(h.Ours, h.Theirs)
@@ -67,13 +70,13 @@ func (w weave) places(all texts, choose bool) (out []place) {
 			out = append(out, place{Chunk: linemerge.Chunk{Ours: h.Merged, Theirs: h.Merged}})
 			continue
 		}
-		if side, ok := w.side(linemerge.Chunk{Base: h.Base, Ours: h.Ours, Theirs: h.Theirs}, choose); ok && len(about) == 0 && all.base != "" {
+		if side, ok := w.side(h, choose, known); ok && len(about) == 0 && all.base != "" {
 			out = append(out, place{Chunk: linemerge.Chunk{Ours: side, Theirs: side}})
 			continue
 		}
 		for _, c := range h.Chunks() {
 			p := place{c, here.next(c.Ours, c.Theirs)}
-			if side, ok := w.side(c, choose); c.Conflict && ok && len(p.about) == 0 {
+			if side, ok := w.side(linemerge.Hunk{Base: c.Base, Ours: c.Ours, Theirs: c.Theirs}, choose, known); c.Conflict && ok && len(p.about) == 0 {
 				p.Chunk = linemerge.Chunk{Ours: side, Theirs: side}
 			}
 			out = w.joined(out, p)

@@ -122,7 +122,7 @@ func (w *writer) stage(name string, c Changed) error {
 	mode := cmp.Or(c.mode, 0o644)
 	if c.File != nil {
 		mode = c.File.Mode
-		if err := readOnly(mode); err != nil {
+		if err := unwritable(mode); err != nil {
 			return err
 		}
 		now, err := w.root.ReadFile(name)

@@ -224,6 +224,28 @@ func (h Hunk) Chunks() (out []Chunk) {
 	return out
 }
 
+// Apart is the merge of a hunk that is a conflict only since changes touch, ours first where both add at one place;
+// false where they overlap.
+func (h Hunk) Apart() (string, bool) {
+	base, ours, theirs := linediff.Lines(h.Base), linediff.Lines(h.Ours), linediff.Lines(h.Theirs)
+	a, b := side{ours, linediff.Between(base, ours)}, side{theirs, linediff.Between(base, theirs)}
+	var out strings.Builder
+	at := 0
+	for len(a.changes) > 0 || len(b.changes) > 0 {
+		s := &a
+		if len(a.changes) == 0 || len(b.changes) > 0 && (b.changes[0].Old < a.changes[0].Old || b.changes[0].OldEnd < a.changes[0].OldEnd) {
+			s = &b
+		}
+		c := s.changes[0]
+		if c.Old < at {
+			return "", false
+		}
+		out.WriteString(strings.Join(base[at:c.Old], "") + strings.Join(s.lines[c.New:c.NewEnd], ""))
+		at, s.changes = c.OldEnd, s.changes[1:]
+	}
+	return out.String() + strings.Join(base[at:], ""), true
+}
+
 // mostBetween is how many lines without a word may stand between two conflicts that are
 // shown as one.
 const mostBetween = 3

@@ -19,6 +19,7 @@ type Addition struct {
 func (f *File) Assemble(texts map[*Document][]byte, add []Addition) []byte {
 	first := f.docs[0]
 	a := assembler{file: f}
+	a.Grow(len(f.src))
 	a.WriteString(f.src[:first.sep])
 	for _, d := range f.docs {
 		body, changed := texts[d]

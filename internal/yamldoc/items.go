@@ -56,15 +56,18 @@ type Item struct {
 }
 
 // WithItems gives the document's text with other entries in a field that is a list: plain
-// is its text with Doc of each item, marked with Mark where there is one. Items that are
-// not new keep their order. The error is a Doc that is not YAML, or a list that the text
-// cannot hold.
+// is its text with Doc of each item, marked with Mark where there is one; nil where the list is in flow style, in which
+// markers have no lines of their own. Items that are not new keep their order. The error is a Doc that is not YAML, or a
+// list that the text cannot hold.
 func (d *Document) WithItems(field string, items []Item) (marked, plain []byte, err error) {
 	if plain, err = d.withItems(field, items, false); err != nil {
 		return nil, nil, err
 	}
 	if !slices.ContainsFunc(items, func(i Item) bool { return i.Mark != nil }) {
 		return plain, plain, nil
+	}
+	if n := d.list(field); !n.block() {
+		return nil, plain, nil
 	}
 	marked, err = d.withItems(field, items, true)
 	return marked, plain, err
