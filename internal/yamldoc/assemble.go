@@ -15,11 +15,11 @@ type Addition struct {
 // taken out (a nil text), and new ones put in. Separators and every other byte
 // stay; a comment that stands apart at the top of the file stays too when the
 // document below it is removed. Nothing to do gives the same text. What is put into an empty
-// text is its first document.
+// text is its first document. An empty result is not nil, which stands for a file that is removed.
 func (f *File) Assemble(texts map[*Document][]byte, add []Addition) []byte {
 	first := f.docs[0]
 	a := assembler{file: f}
-	a.Grow(len(f.src))
+	a.Grow(len(f.src)) // not nil
 	a.WriteString(f.src[:first.sep])
 	for _, d := range f.docs {
 		body, changed := texts[d]
