@@ -69,7 +69,7 @@ func (c configuring) recordValue(stated, result any, s spot) (any, bool) {
 	case map[string]any:
 		if r, ok := result.(map[string]any); ok && granular(s.typ) {
 			fields := c.fields(v, r, s)
-			return fields, len(fields) > 0 || len(v) == 0 || merge.Any(r, merge.IsScalar)
+			return fields, len(fields) > 0 || len(v) == 0 || merge.Any(r, func(e any) bool { return e != nil && merge.IsScalar(e) })
 		}
 	case []any:
 		if r, ok := result.([]any); ok && listed(s.typ) {
