@@ -235,8 +235,9 @@ func (v *call) deliver(notes *reporter, job filemerge.Job, out *filemerge.Outcom
 
 // deliverFiles prints the changed files, or writes them. quiet states that written ones are not reported.
 func (c *call) deliverFiles(job filemerge.Job, changed []filemerge.Changed, quiet bool) error {
-	dest, hiding := job.Dest, filemerge.Hiding{ShowSecrets: c.secrets, Rules: job.Rules, Sides: []*filemerge.Set{job.Original, job.Updated, job.Dest}}
+	dest := job.Dest
 	if c.output == "diff" {
+		hiding := filemerge.Hiding{ShowSecrets: c.secrets, Rules: job.Rules}.With(job.Original, job.Updated, job.Dest)
 		for _, one := range changed {
 			text, err := one.Diff(hiding)
 			if err != nil {

@@ -21,7 +21,18 @@ import (
 type Hiding struct {
 	ShowSecrets bool         // hides nothing
 	Rules       schema.Rules // what they call sensitive is hidden too
-	Sides       []*Set       // the values of their Secrets are hidden in the metadata of those of the same name; nil ones are left out
+
+	sides map[id][]any // see With
+}
+
+// With returns h for files of a merge of some sides, of which a nil one is left out: the values of their Secrets are
+// hidden, too, in the metadata of Secrets of the same name.
+func (h Hiding) With(sides ...*Set) Hiding {
+	h.sides = map[id][]any{}
+	for _, s := range slices.DeleteFunc(sides, func(s *Set) bool { return s == nil }) {
+		byIdentity(h.sides, s.Values())
+	}
+	return h
 }
 
 // Diff is the unified diff of a file that changes, conflict markers included; see
@@ -101,17 +112,11 @@ func (h Hiding) masked(old, now, side string) (string, string, error) {
 	if err = cmp.Or(err, bad, worse); err != nil {
 		return "", "", noYAML{err}
 	}
-	was, will, sides := opposite(b, a), opposite(a, b), byIdentity(c)
-	for _, s := range h.Sides {
-		for i := 0; s != nil && i < len(s.Files); i++ {
-			for id, values := range byIdentity(s.Files[i].YAML) {
-				sides[id] = append(sides[id], values...)
-			}
-		}
-	}
+	was, will, sides := opposite(b, a), opposite(a, b), map[id][]any{}
+	byIdentity(sides, docValues(c))
 	hide := func(was, will any) (any, any) {
 		i, _ := identify(cmp.Or(will, was))
-		return redact.Mask(was, will, h.Rules.Sensitive(i.ruled(merge.Triple{Local: will, Live: was})), sides[i]...)
+		return redact.Mask(was, will, h.Rules.Sensitive(i.ruled(merge.Triple{Local: will, Live: was})), slices.Concat(h.sides[i], sides[i])...)
 	}
 	if old, err = mask(a, func(n int, v any) any { m, _ := hide(v, will[n]); return m }); err != nil {
 		return "", "", err
@@ -147,13 +152,11 @@ func opposite(f, other *yamldoc.File) []any {
 	return out
 }
 
-func byIdentity(f *yamldoc.File) map[id][]any {
-	out := map[id][]any{}
-	for _, d := range f.Documents() {
-		i, _ := identify(d.Value())
-		out[i] = append(out[i], d.Value())
+func byIdentity(all map[id][]any, documents []any) {
+	for _, v := range documents {
+		i, _ := identify(v)
+		all[i] = append(all[i], v)
 	}
-	return out
 }
 
 // mask is the text of a file with what hide makes of its documents, by their number and value.

@@ -45,10 +45,10 @@ func (m *merger) locate() {
 	}
 	for _, c := range m.out.Files {
 		where := m.where(c.Name)
-		ours, theirs := bothViews(string(c.Text))
-		if c.lines || len(in[where]) == 0 || len(ours.markers) == 0 {
+		if c.lines || len(in[where]) == 0 {
 			continue
 		}
+		ours, theirs := bothViews(string(c.Text))
 		views := []reading{m.reading(c.Name, ours), m.reading(c.Name, theirs)}
 		for _, n := range in[where] {
 			if line := ours.marker(views, *n); line > 0 {
@@ -112,7 +112,7 @@ func (m *merger) reading(name string, v view) reading {
 // span is where a conflict stands, from its first line to its last; 0 where its object is not in the view.
 func (v reading) span(n diff.Note) (from, to int) {
 	r := v.by[n.Object]
-	if r == nil {
+	if r == nil || len(v.lines) == 0 { // a text without markers has no conflict to be found
 		return 0, 0
 	}
 	first := r.doc.LineOf(n.Path)

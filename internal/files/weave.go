@@ -316,14 +316,16 @@ func (w weave) side(h linemerge.Hunk, choose bool, known map[string]int) (text s
 		delete(ours, c)
 		delete(theirs, c)
 	}
-	apart, clean := h.Apart()
 	switch {
 	case !choose, maps.Equal(ours, theirs), maps.Equal(base, theirs):
 		return h.Ours, true
 	case maps.Equal(base, ours):
 		return h.Theirs, true
-	case w.Policy.Both != merge.LeaveConflict && clean && h.Base != "" && len(comments(apart)) >= len(ours): // a comment too many is better than one too few
+	case w.Policy.Both == merge.LeaveConflict:
+		return h.Ours, false
+	}
+	if apart, clean := h.Apart(); clean && h.Base != "" && len(comments(apart)) >= len(ours) { // a comment too many is better than one too few
 		return apart, true
 	}
-	return h.Ours, w.Policy.Both != merge.LeaveConflict
+	return h.Ours, true
 }
