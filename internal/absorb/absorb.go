@@ -25,7 +25,7 @@ import (
 type Choice struct {
 	Applier  string       // manager of the files
 	Managers []string     // whose values are chosen; none: those that kubectl's commands set
-	Fields   []merge.Path // only these, and what is below them, whoever has set them; none: all
+	Fields   []merge.Path // only these, and what is below them, of any owner; none: all
 	Secrets  bool         // values of Secrets, too
 	File     string       // takes the members of a set that are in no file; "" is none
 }

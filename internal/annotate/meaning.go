@@ -31,8 +31,8 @@ func (m Meaning) Conditional() string {
 }
 
 // Meanings reports, field by field, what the next merge will do since the
-// configuration a.Was was made a.Now. local is what will be merged then; nil where
-// nobody knows, and then it is what was applied last without the fields that were
+// configuration a.Was was made a.Now. local will be merged then; nil where
+// it is not known: then what was applied last is merged, without the fields that were
 // given up. The error is one of the merge, which is gone through for this.
 func (p Planner) Meanings(ctx context.Context, a Annotated, local *object.Object) ([]Meaning, error) {
 	was, now := asApplied(a.Was.Value), asApplied(a.Now.Value)

@@ -135,7 +135,7 @@ type Planned struct {
 	// again after it. nil: none.
 	Theirs []any
 
-	// Unowned are values of which nobody but these entries holds anything after the write; the writer holds all others.
+	// Unowned are values of which only these entries hold anything after the write; the writer holds all others.
 	Unowned []merge.Change
 
 	// Problems are reported one per line, without the object's name.

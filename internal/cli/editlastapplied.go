@@ -36,7 +36,7 @@ What cannot be saved is kept in a file whose name is printed.`,
 
 // editAll has the user edit the last applied configuration of each object.
 //
-// Unlike kubectl: it starts vi where there is no terminal, too, which waits for nobody.
+// Unlike kubectl: it starts vi where there is no terminal, too, which then never ends.
 func (v *targetVerb) editAll(ctx context.Context) error {
 	// As in kubectl, -o yaml and json also set the format of the edited text.
 	objects, errs, err := v.read(ctx, v.args)

@@ -144,8 +144,8 @@ func newSignals() *signals {
 	return &signals{settled: make(chan chan struct{}), ended: make(chan struct{})}
 }
 
-// hold makes the run survive further signals, since it rolls back its writes; say reports that. That
-// nobody reads its output any more is an error then.
+// hold makes the run survive further signals, since it rolls back its writes; say reports that. A
+// closed output is an error then.
 func (s *signals) hold(say func()) {
 	if s != nil {
 		signal.Ignore(syscall.SIGPIPE)

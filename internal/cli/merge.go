@@ -155,7 +155,7 @@ func (c *call) checkGuard(ctx context.Context, s *session, notes *reporter) erro
 	return nil
 }
 
-// guardError is the error of --guard=refuse, with all that somebody else manages.
+// guardError is the error of --guard=refuse, with all that others manage.
 type guardError struct {
 	error
 	found []diff.Note

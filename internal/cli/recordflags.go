@@ -158,6 +158,10 @@ func (f *recording) end(ctx context.Context, s *session, err error) (failure err
 		}
 		u := undoing{call: &call{env: f.env, options: o, mode: dryNone}, doc: doc, rolledBack: rolledBack}
 		bad = u.run(context.WithoutCancel(ctx)) // an interrupted run is undone, too
+		if bad == nil && f.record != "" && !u.kept {
+			f.note(f.record, "is removed: all that the run had written was rolled back") // its undo would undo a later run that writes the same
+			bad = os.Remove(f.record)
+		}
 	}
 	if left, ok := errors.AsType[*exit](bad); ok && left.Err == nil {
 		bad = errors.New("what is left as it is is listed above")

@@ -59,7 +59,7 @@ type undoing struct {
 	name       string                   // of the record's file
 	rolledBack map[string]write.Outcome // by the names of objects, of a run that has failed; nil: undo of a record
 	omitted    []string                 // objects left unchanged by --partial
-	kept       bool                     // a value that was set since is kept
+	kept       bool                     // something that was set since is kept
 	waiting    []string                 // whose finalizers have been reported
 }
 
@@ -155,7 +155,7 @@ func (u *undoing) run(ctx context.Context) error {
 			err = u.stopped(false, conflicts)
 		}
 	}
-	u.idle(notes, s.Plan, plan.Left(), err)
+	u.idle(notes, s.Plan, err)
 	return rec.end(ctx, s, err)
 }
 

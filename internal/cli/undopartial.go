@@ -96,9 +96,8 @@ func (u *undoing) noteOnce(t cluster.Target, text string) {
 	}
 }
 
-// idle reports, for a run that has ended with err, that there was nothing to undo. Values in left
-// have been reported already.
-func (u *undoing) idle(notes *reporter, p *run.Plan, left []undo.Left, err error) {
+// idle reports, for a run that has ended with err, that there was nothing to undo.
+func (u *undoing) idle(notes *reporter, p *run.Plan, err error) {
 	all := slices.Concat(p.Items, p.Others)
 	if err != nil || u.rolledBack != nil || len(u.waiting) > 0 || slices.ContainsFunc(all, func(i *run.Item) bool { return i.Result.Outcome != write.Unchanged }) {
 		return
@@ -107,7 +106,7 @@ func (u *undoing) idle(notes *reporter, p *run.Plan, left []undo.Left, err error
 	if len(all) == 0 && len(u.doc.Executed()) == 0 {
 		text = "nothing to undo: the run has written nothing"
 	}
-	if u.kept || len(left) > 0 {
+	if u.kept {
 		text = "nothing was undone: what the run has written is not there any more, or left as it is"
 	}
 	notes.set()(u.name, text)
@@ -115,6 +114,7 @@ func (u *undoing) idle(notes *reporter, p *run.Plan, left []undo.Left, err error
 
 // left reports values that are not undone, and counts those that the policy leaves to the user.
 func (u *undoing) left(notes *reporter, all []undo.Left) (n int) {
+	u.kept = u.kept || len(all) > 0
 	for _, l := range all {
 		word := "Warning"
 		if l.Lost || u.policy == "strict" {

@@ -61,8 +61,8 @@ type bounded struct {
 	later sync.Map // by path: until when the server asked not to be read there again
 }
 
-// RoundTrip limits the size of the response, removes an excessive Retry-After, which all reads obey,
-// whoever sends them, and refuses redirections to another host.
+// RoundTrip limits the size of the response, removes an excessive Retry-After, which all reads
+// obey, and refuses redirections to another host.
 //
 // Unlike kubectl: which follows, and sends its credentials to the new address.
 func (b *bounded) RoundTrip(req *http.Request) (*http.Response, error) {

@@ -101,7 +101,7 @@ func Busy(code int) bool {
 func IsRefusal(err error) bool { return errors.As(err, new(*Refusal)) }
 
 // OfObject reports whether a write was refused for what the object, or its namespace, is: not because a
-// permission is missing, somebody else has written it, or the server is out of order.
+// permission is missing, another client has written it, or the server is out of order.
 func (e *Refusal) OfObject() bool {
 	switch e.Code {
 	case http.StatusBadRequest, http.StatusNotFound, http.StatusUnprocessableEntity:

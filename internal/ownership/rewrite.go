@@ -217,7 +217,7 @@ func reach(changed []merge.Change) (gone, around *fieldpath.Set) {
 		for n := range c.Path {
 			s, err := setAt(c.Path[:n+1], map[string]any{})
 			if err != nil {
-				break // managedFields do not know such keys: whoever holds it holds the list
+				break // managedFields do not know such keys: its owner holds the list
 			}
 			if s.Iterate(around.Insert); n == len(c.Path)-1 && c.Op != merge.OpOrder {
 				s.Iterate(gone.Insert)
@@ -280,7 +280,7 @@ func (r *Rewrite) each(keep func(e map[string]any, all *fieldpath.Set) *fieldpat
 // annotation: it then has no owner unless others hold it, too. typ is the type of the configurations. The
 // error is that of an entry that cannot be read.
 //
-// Unlike kubectl: its migration gives the applier also what nobody has applied, and the next apply removes it.
+// Unlike kubectl: its migration gives the applier also what was never applied, and the next apply removes it.
 func (r *Rewrite) Limit(names []string, typ *merge.Type, stated ...any) error {
 	out := slices.Clone(r.entries)
 	for i, e := range out {

@@ -94,7 +94,7 @@ func splitMap(m map[string]any, typ *merge.Type, sets []owned) (applied, others 
 // itself reports whether the value is held itself, not only what is in it.
 func (s owned) itself() bool { return len(s.fields) == 0 || s.fields["."] != nil }
 
-// splitList is split for a list: it returns entries with their keys, in live's order. Whoever holds the
+// splitList is split for a list: it returns entries with their keys, in live's order. An owner of the
 // list as one value has set it when its type was that, and holds the entries that no manager holds by key.
 func splitList(list []any, typ *merge.Type, sets []owned) (applied, others merge.Opt) {
 	mine, theirs, entries := map[int]any{}, map[int]any{}, merge.EntriesOf(list, typ)

@@ -29,8 +29,8 @@ const (
 // common are values that give nothing away, and are words of every message.
 var common = []string{"true", "false", "null", "none", "admin", "root", "default", "localhost", "Opaque"}
 
-// Values are the values of the Secrets of a run, to be blanked in text, whoever
-// wrote it: a server's refusal, kustomize's error. The zero value and nil hold none. It
+// Values are the values of the Secrets of a run, to be blanked in text of any
+// origin: a server's refusal, kustomize's error. The zero value and nil hold none. It
 // may be used by several goroutines.
 type Values struct {
 	mu    sync.RWMutex

@@ -130,7 +130,7 @@ func (s *Sources) Others() (repository string, all []*Sources) {
 		case err == nil && d.IsDir() && d.Name() == ".git":
 			return filepath.SkipDir
 		case err != nil || d.IsDir() || !slices.Contains(konfig.RecognizedKustomizationFileNames(), d.Name()):
-			return nil // what cannot be read is built by nobody
+			return nil // what cannot be read cannot be built
 		}
 		o := SourcesOf(filepath.Dir(name))
 		if apart := s.namespace != "" && o.namespace != "" && s.namespace != o.namespace; !o.part && (apart || !s.seen[o.Folder]) {

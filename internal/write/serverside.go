@@ -157,7 +157,7 @@ func verify(p apply.Planned, obj map[string]any) error {
 }
 
 // emptied reports whether live has a value at the path, and the plan and obj, what the server has made of it, only empty
-// maps and lists: it may store none of them, since nobody owns a map or list of which the last part is removed.
+// maps and lists: it may store none of them, since no manager owns a map or list of which the last part is removed.
 func emptied(p apply.Planned, obj map[string]any, at merge.Path) bool {
 	filled := func(obj map[string]any) bool {
 		v, _ := merge.Lookup(obj, at, p.Type)

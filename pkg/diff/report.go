@@ -63,7 +63,7 @@ func (r Report) stored(p merge.Path, s sides) sides {
 }
 
 // withoutAllocated returns live's value without the fields that the server has allocated, as a port's nodePort:
-// nobody owns them.
+// no manager owns them.
 func (r Report) withoutAllocated(p merge.Path, v any) any {
 	t := r.Type.At(p)
 	for name := range merge.At[map[string]any](v) {

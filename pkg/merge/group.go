@@ -144,8 +144,8 @@ func inOrder(entries, partners []int) {
 	}
 }
 
-// exchange makes entry k of live the partner of local's entry i; whoever had it
-// gets i's. of is localOf, kept up to date.
+// exchange makes entry k of live the partner of local's entry i; the entry that
+// had it gets i's. of is localOf, kept up to date.
 func (p *pairing) exchange(of []int, i, k int) {
 	j := p.live[i]
 	p.live[i] = k

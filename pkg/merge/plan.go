@@ -53,7 +53,7 @@ type Triple struct {
 	Unanswered bool
 
 	// Claims reports whether a manager claims what it owns: where it does, live's value counts as moved though it
-	// equals Original's. The field may be nil: nobody does.
+	// equals Original's. Nil: none does.
 	Claims func(Owner) bool
 
 	// Unstored lists places where the server does not store the value that local states and
