@@ -33,10 +33,10 @@ const fetches = 5
 func (in Inputs) build(ctx context.Context) ([]byte, error) {
 	limit, ctx, cancel := in.limited(ctx, fetches)
 	defer cancel()
-	data, err := parallel.Await(ctx, func() ([]byte, error) { return Build(in.Kustomize, nil) })
+	data, err := parallel.Await(ctx, func() ([]byte, error) { return build(in.Kustomize, boundedFiles{read: in.built.files}) })
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		err = fmt.Errorf("is not built after %s: look at what it fetches (kustomize build), or give it longer with --request-timeout", limit)
+		return nil, fmt.Errorf("kustomization %s: is not built after %s: look at what it fetches (kustomize build), or give it longer with --request-timeout", remoteName(in.Kustomize), limit)
 	case ctx.Err() != nil || err == nil:
 		return data, err
 	}
@@ -54,10 +54,8 @@ func (in Inputs) build(ctx context.Context) ([]byte, error) {
 		}
 	}
 	in.Values.Quoted()
-	g := &generators{values: in.Values, addresses: &redact.Values{}, seen: map[string]bool{}}
-	addCredentials(g.addresses, in.Kustomize)
-	g.read(in.Kustomize)
-	its := in.Values.BlankOthers(g.addresses.BlankOwn(chain(in.Kustomize, err.Error())))
+	in.built.collect()
+	its := in.Values.BlankOthers(in.built.addresses.BlankOwn(chain(in.Kustomize, in.built.unnamed(err.Error()))))
 	return nil, fmt.Errorf("kustomization %s: %s", remoteName(in.Kustomize), its+way)
 }
 
@@ -91,6 +89,7 @@ var spelled = sync.OnceValue(func() []spelling {
 		{regexp.MustCompile("(?s)^trouble configuring builtin ReplacementTransformer with config: `\nReplacements:\n- path: (\\S+).*?`: "), "replacements: $1: "},
 		{regexp.MustCompile("^(?:configmap|secret) (\\S+) illegally repeats the key `([^`]*)`$"), "a generator: $1 has the key $2 twice: keep one of them"},
 		{regexp.MustCompile(`(?s)^merging from generator .*Kind:"(\w+)".* Name:"([^"]*)".* does not exist; cannot merge or replace$`), "a generator with a behavior: no resource is a $1 $2: correct the name, or take behavior out"},
+		{regexp.MustCompile(`(?s)^merging from generator .*Kind:"(\w+)".* Name:"([^"]*)".* exists; can not use behavior: .*`), "generators: two of them make the $1 $2, or a resource is it: rename one, or give the later one behavior: merge"},
 		{regexp.MustCompile(`^var '\{(\S+) (\w+)\..*\}' cannot be mapped to a field in the set of known resources$`), "vars: $1: no resource is the $2 that it names: correct its objref, or add the resource"},
 		{regexp.MustCompile(`(?s)^accumulation err='accumulating resources from '(.*?)': evalsymlink .*`), "transformers, generators or validators: $1: there is no such file: add it, or take the entry out"},
 		{regexp.MustCompile(`^(invalid Kustomization: )json: cannot unmarshal \w+ into Go struct field \w+\.(\S+) of type types\.\w+$`), "$1$2: must be a mapping, or a list of mappings: write its fields, as in name: web"},
@@ -100,6 +99,7 @@ var spelled = sync.OnceValue(func() []spelling {
 		{regexp.MustCompile(`(?s)^decoding .*: (invalid character .*|json: .*)$`), "patchesJson6902: a patch is not a list of operations in JSON: $1"},
 		{regexp.MustCompile(`(?s)^evalsymlink failure on '.*\n.*`), "patchesStrategicMerge: an entry is neither a file nor YAML: correct it, or write it as one of patches"},
 		{regexp.MustCompile(`^resource with name (\S+) does not match a config with the following GVK .*`), "replicas: no Deployment, StatefulSet, ReplicaSet or ReplicationController is named $1: correct the name, or take the entry out"},
+		{regexp.MustCompile(`line \[[\d ]*\] has invalid utf8 bytes : .*`), "a line is not UTF-8: save the file as UTF-8"},
 		{regexp.MustCompile(`^loading KV pairs: (?:file sources|env source files): \[([^\]]*)\]: `), "a generator reads $1: "},
 		{regexp.MustCompile(`^accumulating components: loader\.New "must build at directory: not a valid directory: evalsymlink failure on '[^']*/([^/']+)' : lstat [^:]*: no such file or directory"`), "components: $1: there is no such folder: add it, or take the entry out"},
 		{regexp.MustCompile(`found character that cannot start any token`), "a tab indents, or a text begins with a character that has to be quoted"},
@@ -124,6 +124,7 @@ func chain(folder, text string) string {
 		why, _, _ := strings.Cut(m[2], "': must build at directory: ")
 		text = "resources: " + m[1] + ": " + why
 	}
+	text = strings.TrimSpace(text)
 	for _, s := range spelled() {
 		text = s.its.ReplaceAllString(text, s.here)
 	}
@@ -184,6 +185,10 @@ const (
 // their absolute names without links; nil: all are read. What the kustomization names elsewhere is
 // fetched. The error is kustomize's, and may quote values of Secrets.
 func Build(dir string, texts map[string][]byte) (text []byte, err error) {
+	return build(dir, boundedFiles{texts: texts, read: map[string][]byte{}})
+}
+
+func build(dir string, files boundedFiles) (text []byte, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("kustomize fails (%v): an entry lacks a field that it needs, such as the target of patchesJson6902", p)
@@ -191,7 +196,8 @@ func Build(dir string, texts map[string][]byte) (text []byte, err error) {
 	}()
 	options := krusty.MakeDefaultOptions()
 	options.Reorder = krusty.ReorderOptionLegacy
-	m, err := krusty.MakeKustomizer(options).Run(boundedFiles{filesys.MakeFsOnDisk(), texts}, dir)
+	files.FileSystem = filesys.MakeFsOnDisk()
+	m, err := krusty.MakeKustomizer(options).Run(files, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -202,7 +208,7 @@ func Build(dir string, texts map[string][]byte) (text []byte, err error) {
 // the expansion of aliases. kustomize has no bound for the latter. Some have other texts.
 type boundedFiles struct {
 	filesys.FileSystem
-	texts map[string][]byte
+	texts, read map[string][]byte // read receives what kustomize, which reads one file at a time, has read
 }
 
 // ReadFile returns the file's content.
@@ -216,6 +222,7 @@ func (b boundedFiles) ReadFile(name string) ([]byte, error) {
 		}
 	}
 	data, err := ReadFile(name)
+	b.read[name] = data
 	if err != nil || !slices.Contains(extensions, filepath.Ext(name)) {
 		return data, err
 	}

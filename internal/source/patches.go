@@ -5,8 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
+	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -172,37 +171,34 @@ func kustomizationIn(folder string) (name string, data []byte) {
 // generators collects the values that a kustomization makes Secrets of. An error of kustomize's may
 // quote them, and no generated Secret exists then to take them from.
 type generators struct {
+	folder    string
 	values    *redact.Values
-	addresses *redact.Values  // receives the credentials in addresses of remote bases
-	seen      map[string]bool // folders
-	strange   []error         // lines of files of variables that no server takes
+	addresses *redact.Values    // receives the credentials in addresses of remote bases
+	files     map[string][]byte // all that kustomize has read
+	strange   []error           // lines of files of variables that no server takes
 }
 
-// Bounds of the reads for one error.
-const (
-	mostGeneratorFolders = 100
-	mostGeneratorFile    = 1 << 20
-)
+func (in Inputs) generators() *generators {
+	g := &generators{folder: in.Kustomize, values: in.Values, addresses: &redact.Values{}, files: map[string][]byte{}}
+	addCredentials(g.addresses, in.Kustomize)
+	return g
+}
 
-// read collects the values of a kustomization's folder and of the local folders that it names.
-// Unreadable ones are skipped.
-func (g *generators) read(dir string) {
-	dir = filepath.Clean(dir)
-	if g.seen[dir] || len(g.seen) == mostGeneratorFolders {
-		return
+// collect collects the values of all files.
+func (g *generators) collect() {
+	for name, text := range g.files {
+		g.text(filepath.Dir(name), text)
 	}
-	g.seen[dir] = true
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return
-	}
-	for _, e := range entries {
-		if e.Type().IsRegular() && slices.Contains(append(extensions, ""), filepath.Ext(e.Name())) {
-			if text, ok := g.fileText(filepath.Join(dir, e.Name())); ok {
-				g.text(dir, text)
-			}
+}
+
+// unnamed returns kustomize's error of a resource that it cannot read, with the name of its file.
+func (g *generators) unnamed(text string) string {
+	for _, name := range slices.Sorted(maps.Keys(g.files)) {
+		if _, err := Decode(g.files[name]); err != nil && slices.Contains(extensions, filepath.Ext(name)) && strings.HasPrefix(text, "map[string]interface {}(nil): yaml: ") {
+			return Relative(g.folder, name) + ": " + err.Error()
 		}
 	}
+	return text
 }
 
 // text collects the values of a file, or of a patch that a kustomization holds.
@@ -217,7 +213,6 @@ func (g *generators) text(dir string, text []byte) {
 		for _, key := range []string{"resources", "bases", "components"} {
 			for _, below := range merge.AllAt[string](kustomization[key]) {
 				addCredentials(g.addresses, below)
-				g.read(filepath.Join(dir, below))
 			}
 		}
 		for _, patch := range append(merge.MapsAt(kustomization, "patches"), merge.MapsAt(kustomization, "patchesJson6902")...) {
@@ -231,13 +226,12 @@ func (g *generators) text(dir string, text []byte) {
 		}
 		for _, generator := range merge.MapsAt(kustomization, "secretGenerator") {
 			for _, env := range append(merge.AllAt[string](generator["envs"]), merge.AllAt[string]([]any{generator["env"]})...) {
-				text, _ := g.fileText(filepath.Join(dir, env))
-				g.values.AddLines(string(text))
-				g.lines(filepath.Join(dir, env), string(text))
+				text := string(g.files[filepath.Join(dir, env)])
+				g.values.AddLines(text)
+				g.lines(filepath.Join(dir, env), text)
 			}
 			for _, file := range merge.AllAt[string](generator["files"]) {
-				text, _ := g.fileText(filepath.Join(dir, file[strings.IndexByte(file, '=')+1:]))
-				g.values.AddText(string(text))
+				g.values.AddText(string(g.files[filepath.Join(dir, file[strings.IndexByte(file, '=')+1:])]))
 			}
 		}
 	}
@@ -248,17 +242,7 @@ func (g *generators) lines(name, text string) {
 	for i, line := range strings.Split(text, "\n") {
 		key, _, _ := strings.Cut(strings.TrimSpace(line), "=")
 		if key != "" && key[0] != '#' && len(validation.IsConfigMapKey(key)) > 0 {
-			g.strange = append(g.strange, fmt.Errorf("%s: line %d: is not KEY=VALUE", name, i+1))
+			g.strange = append(g.strange, fmt.Errorf("%s: line %d: is not KEY=VALUE", Relative(g.folder, name), i+1))
 		}
 	}
-}
-
-// fileText returns a file's content; false if it is not a regular file, or a large one.
-func (g *generators) fileText(name string) ([]byte, bool) {
-	info, err := os.Stat(name)
-	if err != nil || info.Mode().Type()&fs.ModeType != 0 || info.Size() > mostGeneratorFile {
-		return nil, false
-	}
-	text, err := os.ReadFile(name)
-	return text, err == nil
 }

@@ -49,6 +49,8 @@ type Inputs struct {
 
 	// Values collects the values of the Secrets that are read; may be nil.
 	Values *redact.Values
+
+	built *generators
 }
 
 // Stdin is the name of standard input in errors.
@@ -67,14 +69,14 @@ func Read(ctx context.Context, in Inputs) ([]object.Object, error) {
 	}
 	var objects []object.Object
 	var errs []error
+	in.built = in.generators()
 	in.texts(ctx, func(name string, data []byte, err error) {
 		if err == nil {
 			var got []object.Object
 			got, err = in.parse(name, data, keep)
 			if bad, ok := errors.AsType[*object.FieldError](err); ok && bad.Key != "" && in.Kustomize != "" {
-				g := &generators{values: in.Values, addresses: &redact.Values{}, seen: map[string]bool{}}
-				g.read(in.Kustomize)
-				err = cmp.Or(errors.Join(g.strange...), err)
+				in.built.collect()
+				err = cmp.Or(errors.Join(in.built.strange...), err)
 			}
 			if len(got) == 0 && err == nil && in.Selector == "" && in.Empty != nil && slices.Contains(in.Names(), name) {
 				in.Empty(name)

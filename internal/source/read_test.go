@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
+	"github.com/kubectl-merge/kubectl-merge/internal/redact"
 )
 
 const configMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s}\n"
@@ -155,6 +156,25 @@ func TestDistinct(t *testing.T) {
 	}
 }
 
+// TestBuildHidesSecrets: an error of kustomize's has no value of a Secret, in whatever file that is.
+func TestBuildHidesSecrets(t *testing.T) {
+	const secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {pw: "
+	const split = "replacements: [{source: {kind: Secret, name: s, fieldPath: stringData.pw, options: {delimiter: ':', index: 1}}, targets: [{select: {kind: ConfigMap}, fieldPaths: [data.k]}]}]\n"
+	for name, files := range map[string]map[string]string{
+		"split":    {"kustomization.yaml": "resources: [sub/s.yaml]\n" + split, "sub/s.yaml": secret + canary + "}\n"},
+		"patched":  {"kustomization.yaml": "resources: [s.yaml]\npatches: [{path: sub/p.yaml}]\n" + split, "s.yaml": secret + "x}\n", "sub/p.yaml": secret + canary + "}\n"},
+		"alias":    {"kustomization.yaml": "resources: [sub/s.yaml]\n", "sub/s.yaml": secret + "*" + canary + "}\n"},
+		"template": {"kustomization.yaml": "resources: [sub/s.yaml]\n", "sub/s.yaml": secret + "{{ " + canary + " }}}\n"},
+		"tag":      {"kustomization.yaml": "resources: [sub/s.yaml]\n", "sub/s.yaml": secret + "!!int " + canary + "}\n"},
+		"below":    {"kustomization.yaml": "resources: [base]\n" + split, "base/kustomization.yaml": "resources: [sub/s.yaml]\n", "base/sub/s.yaml": secret + canary + "}\n"},
+	} {
+		_, err := Read(t.Context(), Inputs{Kustomize: write(t, files), Values: &redact.Values{}})
+		if err == nil || strings.Contains(err.Error(), canary) || !strings.Contains(err.Error(), redact.Blanked) && name != "template" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // TestChain: kustomize reports an entry that is not there, or cannot be read, with all that it has tried.
 func TestChain(t *testing.T) {
 	dir := write(t, map[string]string{
@@ -191,8 +211,12 @@ func TestChain(t *testing.T) {
 		"var":         "resources: [a.yaml]\nvars: [{name: X, objref: {kind: Service, name: s, apiVersion: v1}}]\n",
 		"transformer": "resources: [a.yaml]\ntransformers: [t.yaml]\n",
 		"flow":        "resources: [a.yaml]\nimages: [{nam: x}]\n",
+		"same":        "configMapGenerator:\n- {name: g, literals: [a=b]}\n- {name: g, literals: [a=c]}\n",
+		"keyed":       "resources: [keyed.yaml]\n",
+		"latin":       "secretGenerator: [{name: s, envs: [latin.env]}]\n",
 	} {
-		files := map[string]string{"kustomization.yaml": text, "a.yaml": named("a"), "q.yaml": named("a") + "data: {k: v}\n", "broken.yaml": "a: [\n", "p.yaml": "- {op: replace, path: /data/gone/k, value: hunter2}\n"}
+		files := map[string]string{"kustomization.yaml": text, "a.yaml": named("a"), "q.yaml": named("a") + "data: {k: v}\n", "broken.yaml": "a: [\n", "p.yaml": "- {op: replace, path: /data/gone/k, value: hunter2}\n",
+			"keyed.yaml": named("a") + "data:\n  k: a\n  k: b\n", "latin.env": "PW=gr\xfcn-hunter2\n"}
 		for name, content := range files {
 			if err := os.MkdirAll(filepath.Join(dir, folder), 0o755); err != nil {
 				t.Fatal(err)
@@ -224,6 +248,9 @@ func TestChain(t *testing.T) {
 		"var":         "vars: X: no resource is the Service that it names: correct its objref, or add the resource",
 		"transformer": "transformers, generators or validators: t.yaml: there is no such file: add it, or take the entry out",
 		"flow":        `kustomization.yaml: line 2: unknown field "nam": take it out`,
+		"same":        "generators: two of them make the ConfigMap g, or a resource is it: rename one, or give the later one behavior: merge",
+		"keyed":       filepath.Join(dir, "keyed", "keyed.yaml") + `: line 6: data.k: key "k" is given twice: first on line 5; keep one of them`,
+		"latin":       "a generator reads latin.env: a line is not UTF-8: save the file as UTF-8",
 	} {
 		named := filepath.Join(dir, folder)
 		if _, err := Read(t.Context(), Inputs{Kustomize: named}); err == nil || err.Error() != "kustomization "+named+": "+want {
