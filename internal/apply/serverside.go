@@ -129,14 +129,19 @@ func (ServerSide) sides(ctx context.Context, m merging) (out sides, err error) {
 }
 
 // recorded returns the fields of a configuration that the applier owns in managedFields once it is applied.
-// The server restores the spec of a CertificateSigningRequest with each write (registry/certificates,
-// GetResetFields), and records no owner of it.
+// It records no owner of a spec that it restores.
 func recorded(o object.Object, conf map[string]any, typ *merge.Type) map[string]any {
 	fields := ownership.Fields(conf, typ)
-	if o.Group() == "certificates.k8s.io" && o.Kind() == "CertificateSigningRequest" {
+	if RestoresSpec(o.Group(), o.Kind()) {
 		delete(fields, "f:spec")
 	}
 	return fields
+}
+
+// RestoresSpec reports whether the server accepts each change of a kind's spec, and leaves it as it was created
+// (registry/certificates, GetResetFields).
+func RestoresSpec(group, kind string) bool {
+	return group == "certificates.k8s.io" && kind == "CertificateSigningRequest"
 }
 
 // leaveOut takes the fields that the kind does not have out of local, unless they are to be an error: the

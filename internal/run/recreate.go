@@ -86,15 +86,10 @@ func (w *writer) trials() []*Item {
 	return slices.DeleteFunc(todo, func(i *Item) bool { return !i.found || !w.Recreate.allows(i.Target.Resource) })
 }
 
-// ignored reports whether the server has accepted a plan, and has left what can be set only once
-// as it was (the spec of a CertificateSigningRequest).
+// ignored reports whether the server has accepted a plan, and has left the spec as it was. Of other kinds, what it
+// has accepted without a change is a value that it stores in another way, or not at all: created again, it would be the same.
 func (w *writer) ignored(item *Item, out write.Result) bool {
-	if !w.Recreate.allows(item.Target.Resource) || len(impact.Fixed(out.Planned)) == 0 {
-		return false
-	}
-	stored := out.Planned
-	stored.Final = out.Object
-	return len(impact.Fixed(stored)) == 0
+	return w.Recreate.allows(item.Target.Resource) && apply.RestoresSpec(item.Target.Group, item.Target.Kind) && len(impact.Fixed(out.Planned)) > 0
 }
 
 // instead decides what a refusal of an item means; nil: the server ignores the change. If a field of it can be set only once, and its
