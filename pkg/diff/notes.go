@@ -135,6 +135,7 @@ func (r Report) decide(undecided []merge.Removal) Decide {
 
 // Brief returns those of one run's notes that are printed. Values that only the applier had
 // set, and that its own file no longer states, are left out: they are in diff and explain.
+// What the file still states, and the strategy removes, is not.
 // So are those that the server had made, and has put back.
 //
 // In a preview at most n notes of each object are kept, and the rest is counted: a preview
@@ -145,7 +146,7 @@ func Brief(notes []Note, n int, preview bool) []Note {
 	seen := 0
 	for i, note := range notes {
 		switch {
-		case note.Own, note.Restored && note.Kind == NoteRemoved && note.Owner == nil:
+		case note.Own && note.Cause != merge.CauseStrategy, note.Restored && note.Kind == NoteRemoved && note.Owner == nil:
 		case n < 1 || seen < n || note.Lost() && !preview:
 			seen++
 			out = append(out, note)

@@ -165,7 +165,7 @@ func (p *pairing) spare(id string) int {
 
 // accountValue settles a value that is not split, present in live and wanted.
 func (m *merger) accountValue(s *cursor, x four) (Opt, bool) {
-	if Identical(x.v.Value, x.want.Value) {
+	if Equal(x.v.Value, x.want.Value, s.field.Type) {
 		m.unchanged(s, x)
 		return x.v, false
 	}
@@ -178,6 +178,10 @@ func (m *merger) accountValue(s *cursor, x four) (Opt, bool) {
 	}
 	stated := Opt{stripNulls(l.Value, s.field.Type), true}
 	alike := equalOpt(stated, x.v, s.field) || m.filled(ofWanted, s, stated, x.v)
+	if alike && m.filled(ofWanted, s, x.want, x.v) {
+		m.unchanged(s, x)
+		return x.v, false
+	}
 	if s.field.Allocated && isZero(x.want.Value, s.field.Type) {
 		alike = false // the server would overwrite what it allocated, though "" asks for no value
 	}
