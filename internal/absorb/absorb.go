@@ -287,7 +287,7 @@ func (c Choice) byHand(o merge.Owner) bool {
 }
 
 // notByHand are managers of kubectl's that write what files state.
-var notByHand = []string{"kubectl-client-side-apply", "kubectl-last-applied", "kubectl-applyset"}
+var notByHand = []string{"kubectl-client-side-apply", ownership.AnnotationManager, ownership.SetManager}
 
 // removed returns the reason for which a value that live has lost stays in the file. The record of
 // managers does not have who has removed a value. So every program that writes the object may have.

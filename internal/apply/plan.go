@@ -285,8 +285,9 @@ const DefaultManager = "kubectl-client-side-apply"
 // Membership is the set that the objects of a run become part of (KEP-3659). Its label is
 // merged like a field that local states, and is never part of last-applied.
 type Membership struct {
-	ID   string // the value of the label
-	Name string // the set as messages name it: secret/shop
+	ID        string // the value of the label
+	Name      string // its parent as messages name it: secret/shop
+	Namespace string // of the parent; "" if it has none
 }
 
 // OtherSet is the error of an object that is part of another set. It is never taken over
@@ -312,13 +313,13 @@ func (e *OtherSet) Error() string {
 }
 
 // join returns local, an object of that name, as part of the set, if there is one; m may be
-// nil. It is an error where local itself states a set, as it is for kubectl, and where live
+// nil. The parent itself stays out: kubectl would prune it. It is an error where local itself states a set, as it is for kubectl, and where live
 // is part of another one.
 func (m *Membership) join(name string, local, live map[string]any) (any, error) {
 	if lastapplied.SetOf(local) != "" {
 		return nil, fmt.Errorf("ApplySet label %q already set in input data: the label is written by --applyset alone: remove it from the input", lastapplied.PartOf)
 	}
-	if m == nil {
+	if m == nil || m.Name == name && m.Namespace == merge.At[string](local, "metadata", "namespace") {
 		return local, nil
 	}
 	if other := lastapplied.SetOf(live); other != "" && other != m.ID {

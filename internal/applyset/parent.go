@@ -29,7 +29,7 @@ type Parent struct {
 	// Namespaces holds those of members, sorted, without the parent's own.
 	Namespaces []string
 
-	// KindsBy and NamespacesBy hold the managers of these lists, if Manager is not among them: another
+	// KindsBy and NamespacesBy hold the managers of these lists, if ownership.SetManager is not among them: another
 	// writer has changed a list after a tool wrote the parent. nil if the owners are unknown.
 	KindsBy, NamespacesBy []string
 }
@@ -63,10 +63,10 @@ func ReadParent(set Set, obj map[string]any) (Parent, error) {
 	return p, err
 }
 
-// others returns the managers of an annotation, if Manager is not among them.
+// others returns the managers of an annotation, if ownership.SetManager is not among them.
 func others(obj map[string]any, annotation string) (out []string) {
 	for _, o := range ownership.At(ownership.Of(obj), merge.Path{merge.Named("metadata"), merge.Named("annotations"), merge.Named(annotation)}) {
-		if o.Manager == Manager {
+		if o.Manager == ownership.SetManager {
 			return nil
 		}
 		out = append(out, o.Manager)
@@ -74,7 +74,7 @@ func others(obj map[string]any, annotation string) (out []string) {
 	return out
 }
 
-// ChangedBy names the managers, other than Manager, of the parent's lists; "" for none.
+// ChangedBy names the managers, other than ownership.SetManager, of the parent's lists; "" for none.
 func (p Parent) ChangedBy() string {
 	return strings.Join(sets.List(sets.New(p.KindsBy...).Insert(p.NamespacesBy...)), ", ")
 }
@@ -221,7 +221,7 @@ func compared[T comparable](is, want []T) (more, less []T) {
 	return more, less
 }
 
-// Manifest returns the object that is applied on the server's side as Manager to store p. It is
+// Manifest returns the object that is applied on the server's side as ownership.SetManager to store p. It is
 // kubectl's object, field for field, bound to the state in which it was read. The tool's version
 // stays as first written, so that nothing is written for it alone.
 func (p Parent) Manifest(apiVersion string) map[string]any {

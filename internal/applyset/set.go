@@ -33,9 +33,6 @@ const (
 	NamespacesAnnotation = "applyset.kubernetes.io/additional-namespaces"
 )
 
-// Manager is the field manager that owns a parent's fields, kubectl's own.
-const Manager = "kubectl-applyset"
-
 // Tooling is the tool that a new parent names as its maker. kubectl compares the part before the
 // last slash, so either tool may write the other's sets.
 const Tooling = "kubectl/v1.36.0"

@@ -75,7 +75,7 @@ func (c *call) openSet(ctx context.Context, r request) error {
 		return err
 	}
 	set.Note = r.note
-	r.Planner.Set = &apply.Membership{ID: set.Parent.ID(), Name: set.Target.String()}
+	r.Planner.Set = &apply.Membership{ID: set.Parent.ID(), Name: set.Target.String(), Namespace: set.Target.Namespace}
 	r.Pruner = &prune.Pruner{
 		Set: set, Allowed: allowed, Propagation: propagations[c.cascade], Whole: r.Needs != run.Outcomes || c.plan != "", Kept: c.takes,
 		Unread: sync.OnceValue(func() map[applyset.Identity]string { return c.unread(ctx) }),

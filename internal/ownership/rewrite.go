@@ -15,6 +15,9 @@ import (
 // annotation to, so that the annotation outlives the change to server-side apply.
 const AnnotationManager = "kubectl-last-applied"
 
+// SetManager is the manager of what makes an object the parent of a set (KEP-3659), kubectl's own.
+const SetManager = "kubectl-applyset"
+
 // annotationPath is the last-applied annotation in a set of fields.
 var annotationPath = fieldpath.MakePathOrDie("metadata", "annotations", lastapplied.Annotation)
 

@@ -106,7 +106,9 @@ func (p *Pruner) deciding(items []*run.Item) applyset.Run {
 		if item.UID != "" {
 			r.UIDs[item.UID] = true
 		}
-		r.Objects[applyset.Identity{GroupKind: item.Target.Resource.GroupKind(), Namespace: item.Target.Namespace, Name: item.Target.Name}] = true
+		if id := (applyset.Identity{GroupKind: item.Target.Resource.GroupKind(), Namespace: item.Target.Namespace, Name: item.Target.Name}); id != applyset.Identity(p.Parent.Set) {
+			r.Objects[id] = true
+		}
 	}
 	for _, gk := range p.Allowed {
 		r.Allowed[gk] = true

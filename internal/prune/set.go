@@ -18,6 +18,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
+	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 )
 
@@ -102,7 +103,7 @@ const storeTries = 3
 //
 // Unlike kubectl: which writes it twice in every run, whatever it states by then.
 func (s *Set) Store(ctx context.Context, want func(applyset.Parent) applyset.Parent) error {
-	w := cluster.Write{FieldManager: applyset.Manager}
+	w := cluster.Write{FieldManager: ownership.SetManager}
 	for try := 0; ; try++ {
 		p := want(s.Parent)
 		if s.Parent.Says(p) {

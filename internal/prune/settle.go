@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
+	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 )
@@ -32,7 +33,7 @@ func (p *Pruner) Begin(ctx context.Context, plan *run.Plan) error {
 	p.decider.Parent = p.decider.Superset()
 	if kept, _ := p.outcome(plan); p.Parent.Says(p.decider.Parent) {
 		if after := p.decider.Exact(kept, p.down); !p.Parent.Says(after) {
-			_, err := p.apply(ctx, after, cluster.Write{FieldManager: applyset.Manager, DryRun: true})
+			_, err := p.apply(ctx, after, cluster.Write{FieldManager: ownership.SetManager, DryRun: true})
 			if cluster.IsForbidden(err) {
 				return fmt.Errorf("%s: the set's parent cannot be written: %w", p.Target, err)
 			}

@@ -45,7 +45,7 @@ func (in Input) adoption(undecided []merge.Removal) (out Adoption) {
 
 // unnameable reports whether the owner cannot be named, so that what it holds stays.
 func unnameable(o merge.Owner) bool {
-	return o.Subresource != "" || o.Manager == "" || strings.Contains(o.Manager, ",") || o.Manager == merge.Unrecorded || schema.ControlPlane(o.Manager)
+	return o.Subresource != "" || o.Manager == "" || strings.Contains(o.Manager, ",") || o.Manager == merge.Unrecorded || keepsItself(o.Manager)
 }
 
 // adoptable lists what only kubectl's own managers hold and what stays, though neither
@@ -89,7 +89,7 @@ func extras(in Input, result any) []merge.Removal {
 	t := in.Triple
 	foreign := func(o merge.Owner) bool {
 		apart := o.Subresource == "scale" // no apply writes there: even under the applier's name it was another command
-		return !schema.ControlPlane(o.Manager) && (apart || o.Subresource == "" && !slices.Contains(t.Appliers, o.Manager))
+		return !keepsItself(o.Manager) && (apart || o.Subresource == "" && !slices.Contains(t.Appliers, o.Manager))
 	}
 	return slices.DeleteFunc(in.added(result, result, foreign), func(r merge.Removal) bool {
 		rule, ok := merge.RuleAt(in.Policy.Rules, r.Path)
@@ -300,4 +300,9 @@ func entry(t *merge.Type, p merge.Path) (bool, *merge.Type) {
 }
 
 // isPerson reports whether an owner is not part of the control plane.
-func isPerson(o merge.Owner) bool { return o.Subresource == "" && !schema.ControlPlane(o.Manager) }
+func isPerson(o merge.Owner) bool { return o.Subresource == "" && !keepsItself(o.Manager) }
+
+// keepsItself reports whether a manager's values are for no file: those of the control plane, and the marks of a set's parent.
+func keepsItself(manager string) bool {
+	return schema.ControlPlane(manager) || manager == ownership.SetManager
+}
