@@ -93,6 +93,9 @@ func MapsAt(v any, names ...string) []map[string]any { return AllAt[map[string]a
 // Without returns a copy of m without the field below it; m itself where it has none. The maps
 // around the field stay.
 func Without(m map[string]any, names ...string) map[string]any {
+	if len(names) == 0 {
+		return m
+	}
 	last := len(names) - 1
 	less := At[map[string]any](m, names[:last]...)
 	if _, there := less[names[last]]; !there {
@@ -106,8 +109,8 @@ func Without(m map[string]any, names ...string) map[string]any {
 	return With(m, less, names[:last]...)
 }
 
-// With returns a copy of m, which may be nil, with the value below it set. The maps on the way are
-// copied, and made where they are missing.
+// With returns a copy of m, which may be nil, with the value below it set; the copy alone where no
+// name is given. The maps on the way are copied, and made where they are missing.
 func With(m map[string]any, v any, names ...string) map[string]any {
 	if len(names) > 1 {
 		v = With(At[map[string]any](m[names[0]]), v, names[1:]...)
@@ -115,6 +118,8 @@ func With(m map[string]any, v any, names ...string) map[string]any {
 	if m = maps.Clone(m); m == nil {
 		m = map[string]any{}
 	}
-	m[names[0]] = v
+	if len(names) > 0 {
+		m[names[0]] = v
+	}
 	return m
 }

@@ -38,6 +38,31 @@ func TestPut(t *testing.T) {
 	}
 }
 
+// TestNoPath: without a path or names nothing is below an object, and nothing panics.
+func TestNoPath(t *testing.T) {
+	obj := map[string]any{"a": "b"}
+	for _, path := range []Path{nil, {}} {
+		for _, value := range []any{"secret", nil, []any{}} {
+			if got, err := Put(obj, path, value); err == nil || err.Error() != ".: only an object can stand in place of the object" {
+				t.Errorf("%v: got %v, %v", value, got, err)
+			}
+		}
+		if got, err := Put(obj, path, map[string]any{"c": "d"}); err != nil || asText(t, got) != `{"c":"d"}` {
+			t.Errorf("an object: got %v, %v", got, err)
+		}
+	}
+	if got := asText(t, Without(obj)); got != `{"a":"b"}` {
+		t.Errorf("Without: got %s", got)
+	}
+	copied := With(obj, "x")
+	if copied["c"] = "d"; asText(t, copied) != `{"a":"b","c":"d"}` || len(obj) != 1 {
+		t.Errorf("With: got %v of %v", copied, obj)
+	}
+	if got := asText(t, With(nil, "x")); got != `{}` {
+		t.Errorf("With: got %s of nil", got)
+	}
+}
+
 func asText(t *testing.T, v any) string {
 	t.Helper()
 	text, err := json.Marshal(v)

@@ -2,6 +2,7 @@ package merge
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"math/big"
 	"reflect"
@@ -247,10 +248,11 @@ func Put(obj map[string]any, path Path, value any) (map[string]any, error) {
 		}
 	}
 	out, err := Replay(obj, append(steps, Change{Op: OpSet, Path: path, New: Some(value)}))
-	if err != nil {
-		return nil, err
+	m, ok := out.(map[string]any)
+	if err == nil && !ok {
+		err = fmt.Errorf("%s: only an object can stand in place of the object", path)
 	}
-	return out.(map[string]any), nil
+	return m, err
 }
 
 // empty returns a new value at a step, with its identifying keys, to hold the next one.
