@@ -122,7 +122,7 @@ func (x *Entries) All(s Step) []int {
 func (x *Entries) places(s Step, how matching, most int) (all []int) {
 	key := ""
 	if most > fewEntries { // one of many with this identity
-		most, s.Nth = len(x.list), int(how)
+		most, s.Nth = len(x.list), int(how)+2 // 0 and 1 are spelled alike
 		key = s.String()
 		if all, known := x.led[key]; known {
 			return all
@@ -232,7 +232,8 @@ const (
 	toTheLetter      matching = iota
 	defaultIsMissing          // the entry may leave out a key whose default the step has
 	emptyIsMissing            // and "" counts as left out
-	matchings
+	asTyped                   // the same three again; a number or a map may be typed as a text
+	matchings        = 2 * asTyped
 )
 
 // matches reports whether the step leads to the entry, which is of that type.
@@ -246,13 +247,13 @@ func matches(e any, s Step, how matching, elem *Type) bool {
 	}
 	for _, k := range s.Keys {
 		v := m[k.Name]
-		if v == nil || v == "" && how == emptyIsMissing {
-			if k.Value != nil && v != k.Value && (how == toTheLetter || !k.Default) {
+		if v == nil || v == "" && how%asTyped == emptyIsMissing {
+			if k.Value != nil && v != k.Value && (how%asTyped == toTheLetter || !k.Default) {
 				return false
 			}
 			continue
 		}
-		if !sameKey(v, k.Value) {
+		if !equalScalars(v, k.Value, nil) && !Identical(v, k.Value) && (how < asTyped || !sameKey(v, k.Value)) {
 			return false
 		}
 	}

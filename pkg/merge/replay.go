@@ -111,18 +111,11 @@ func reorder(v any, steps []Step) (any, error) {
 	if !ok {
 		return nil, fmt.Errorf("no list to reorder")
 	}
-	at := make(map[string]int, len(list))
-	for i, e := range list {
-		at[likeSteps(e, steps).String()] = i
-	}
+	entries := EntriesOf(list, nil)
 	used := make([]bool, len(list))
 	out := make([]any, 0, len(list))
 	for _, s := range steps {
-		i, ok := at[s.String()]
-		if !ok {
-			i = EntryAt(list, s, nil) // a key that the entry leaves out
-		}
-		if i >= 0 && !used[i] {
+		if i := entries.At(s); i >= 0 && !used[i] {
 			out, used[i] = append(out, list[i]), true
 		}
 	}
@@ -134,22 +127,9 @@ func reorder(v any, steps []Step) (any, error) {
 	return out, nil
 }
 
-// likeSteps returns the step to an entry, by the keys that steps use.
-func likeSteps(e any, steps []Step) Step {
-	m, ok := e.(map[string]any)
-	if !ok || len(steps) == 0 || steps[0].Kind != KeyStep {
-		return Step{Kind: ValueStep, Value: e}
-	}
-	s := Step{Kind: KeyStep, Keys: make([]KeyPart, len(steps[0].Keys))}
-	for i, k := range steps[0].Keys {
-		s.Keys[i] = KeyPart{Name: k.Name, Value: m[k.Name]}
-	}
-	return s
-}
-
 // sameKey compares a key's value with what a user may have typed for it.
 func sameKey(a, b any) bool {
-	return equalScalars(a, b, nil) || IsScalar(a) && IsScalar(b) && a != nil && b != nil && plain(a) == plain(b)
+	return equalScalars(a, b, nil) || a != nil && b != nil && plain(a) == plain(b)
 }
 
 func plain(v any) string {
