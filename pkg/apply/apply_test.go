@@ -146,6 +146,54 @@ func TestPlanNeverModifiesItsArguments(t *testing.T) {
 	}
 }
 
+// TestOwners: an owner is added once, whoever states it first.
+func TestOwners(t *testing.T) {
+	a, b := metav1.OwnerReference{APIVersion: "v1", Kind: "Node", Name: "a", UID: "1"}, metav1.OwnerReference{APIVersion: "v1", Kind: "Node", Name: "b", UID: "2"}
+	stated := widget(int64(1))
+	stated.SetOwnerReferences([]metav1.OwnerReference{a})
+	for _, server := range []bool{false, true} {
+		p := made(t, apply.Options{ServerSide: server})
+		for _, tt := range []struct {
+			reason  string
+			p       *apply.Planner
+			desired *unstructured.Unstructured
+			want    []metav1.OwnerReference
+		}{
+			{"desired states it", p.OwnedBy(a), stated, []metav1.OwnerReference{a}},
+			{"desired states one of two", p.OwnedBy(b, a), stated, []metav1.OwnerReference{a, b}},
+			{"twice", p.OwnedBy(a).OwnedBy(a), widget(int64(1)), []metav1.OwnerReference{a}},
+			{"two", p.OwnedBy(a).OwnedBy(b), widget(int64(1)), []metav1.OwnerReference{a, b}},
+		} {
+			_, u := planned(t, tt.p, tt.desired, nil)
+			if got := u.GetOwnerReferences(); !reflect.DeepEqual(got, tt.want) {
+				t.Errorf("server-side %v, %s: got %v, want %v", server, tt.reason, got, tt.want)
+			}
+			if again, _ := planned(t, tt.p, tt.desired, u); again.Changed() && !server {
+				t.Errorf("%s: again: %s", tt.reason, again)
+			}
+		}
+	}
+}
+
+// TestForms: the forms in which an object may be given mean the same.
+func TestForms(t *testing.T) {
+	p := made(t, apply.Options{})
+	_, u := planned(t, p, widget(int64(1)), nil)
+	for _, there := range []any{u, *u, u.Object} {
+		if again, _ := planned(t, p, widget(int64(1)), there); again.Changed() {
+			t.Errorf("live is a %T: %s", there, again)
+		}
+		if plan, _ := planned(t, p, there, nil); plan.String() != "create: it is not there" {
+			t.Errorf("desired is a %T: %s", there, plan)
+		}
+	}
+	for _, none := range []any{nil, []byte(nil), []byte("null"), map[string]any(nil), unstructured.Unstructured{}, (*unstructured.Unstructured)(nil)} {
+		if plan, _ := planned(t, p, widget(int64(1)), none); plan.String() != "create: it is not there" {
+			t.Errorf("live is a %T: %s", none, plan)
+		}
+	}
+}
+
 // TestTyped: typed objects as a cache has them, without TypeMeta and with empty values where the
 // client found nothing.
 func TestTyped(t *testing.T) {

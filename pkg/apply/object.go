@@ -28,15 +28,17 @@ type subject struct {
 func asJSON(v any) (map[string]any, error) {
 	var text []byte
 	switch v := v.(type) {
-	case nil:
-		return nil, nil
 	case *unstructured.Unstructured:
 		o, err := object.FromUnstructured(v)
 		return o.Value, err
+	case unstructured.Unstructured:
+		return asJSON(&v)
 	case map[string]any:
 		return asJSON(&unstructured.Unstructured{Object: v})
 	case []byte:
-		text = v
+		if text = v; v == nil {
+			return nil, nil
+		}
 	default:
 		var err error
 		if text, err = json.Marshal(v); err != nil {
@@ -84,7 +86,7 @@ func (p *Planner) desired(v any) (subject, error) {
 	return s, err
 }
 
-// owned returns an object with the planner's owner references.
+// owned returns an object with the planner's owner references. The API takes each owner once.
 func (p *Planner) owned(obj map[string]any) (map[string]any, error) {
 	if len(p.owners) == 0 {
 		return obj, nil
@@ -93,7 +95,12 @@ func (p *Planner) owned(obj map[string]any) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := slices.Concat(merge.At[[]any](obj, "metadata", "ownerReferences"), merge.At[[]any](read, "Owners"))
+	all := slices.Clip(merge.At[[]any](obj, "metadata", "ownerReferences"))
+	for _, ref := range merge.MapsAt(read, "Owners") {
+		if !slices.ContainsFunc(all, func(e any) bool { return merge.At[any](e, "uid") == ref["uid"] }) {
+			all = append(all, ref)
+		}
+	}
 	return merge.With(obj, all, "metadata", "ownerReferences"), nil
 }
 

@@ -111,7 +111,8 @@ func New(o Options) (*Planner, error) {
 }
 
 // OwnedBy returns a Planner that adds owner references to every desired object, as
-// metav1.NewControllerRef makes them. An object that another one controls is a *ConflictError.
+// metav1.NewControllerRef makes them, where it does not state that owner itself. An object that
+// another one controls is a *ConflictError.
 func (p *Planner) OwnedBy(owners ...metav1.OwnerReference) *Planner {
 	c := *p
 	c.owners = slices.Concat(p.owners, owners)
@@ -130,7 +131,7 @@ func (p *Planner) Since(applied []byte) *Planner {
 	return &c
 }
 
-// Plan plans the write of one object. desired and live are *unstructured.Unstructured, any other
+// Plan plans the write of one object. desired and live are unstructured.Unstructured, any other
 // value that encoding/json writes as an object of the API (a *appsv1.Deployment), or JSON as
 // []byte. desired states what the caller wants; what it leaves out is left to others, unless it
 // was applied before. live is what the API server has; nil, or an object without a name, where it
