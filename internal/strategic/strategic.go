@@ -41,9 +41,13 @@ func Of(object any) strategy.ThreeWay {
 	}
 }
 
+// refused returns the library's reason, without the documents that it quotes.
 func refused(err error) error {
 	text := err.Error()
-	if i := strings.IndexAny(text, "{[\n"); i > 0 {
+	const noKey = " does not contain declared merge key: "
+	if i := strings.LastIndex(text, noKey); i > 0 && strings.HasPrefix(text, "map: ") {
+		text = fmt.Sprintf("an entry of a list has no %s, by which kubectl tells its entries apart", text[i+len(noKey):])
+	} else if i := strings.IndexAny(text, "{[\n"); i > 0 {
 		text = strings.TrimRight(text[:i], ": ")
 	}
 	return fmt.Errorf("%s; --strategy=auto can merge it", text)
