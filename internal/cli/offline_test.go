@@ -106,6 +106,26 @@ func TestNotesOffline(t *testing.T) {
 	}
 }
 
+// TestSecretOffline: a Secret that was saved with stringData is as the server would store it.
+func TestSecretOffline(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		name = filepath.Join(dir, name)
+		if err := os.WriteFile(name, []byte("apiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: shop}\n"+text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	for local, want := range map[string]string{"data: {p: eA==}": "", "stringData: {p: x}": "", "stringData: {p: z}": "+  p: '*** (after)'\n"} {
+		for _, live := range []string{"stringData: {p: x}", "stringData: {p: x}\ndata: {p: eQ==}"} {
+			code, out, errs := offline(t, "diff", "-f", write("local", local), "--live", write("live", live))
+			if (code == 1) != (want != "") || !strings.Contains(out, want) || want == "" && out != "" || strings.Contains(out+errs, "stringData") {
+				t.Errorf("%s, live %s: code %d, stdout %s, stderr %s", local, live, code, out, errs)
+			}
+		}
+	}
+}
+
 // TestFilesOffline: files are merged in place, with their comments, or the change is shown.
 func TestFilesOffline(t *testing.T) {
 	const text = "# app\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec:\n  replicas: 3 # three\n"

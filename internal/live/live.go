@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
@@ -232,9 +233,9 @@ func (f *Files) place(o object.Object, kind schema.Kind, known bool) (object.Obj
 	return f.Namespaces.Place(o, true)
 }
 
-// Get returns the saved object, nil if none is saved. One that was saved without its namespace is
-// in the target's, as the server would store it. It is an error if it is saved in several namespaces
-// and the target names none.
+// Get returns the saved object as the server would store it: without a namespace it is in the
+// target's, and a Secret's stringData is data. It is nil if none is saved, and an error if it is
+// saved in several namespaces and the target names none.
 func (f *Files) Get(_ context.Context, t cluster.Target) (map[string]any, error) {
 	found, err := f.Saved.At(object.Identity{Group: t.Group, Kind: t.Kind, Namespace: t.Namespace, Name: t.Name})
 	if err != nil || found == nil {
@@ -244,5 +245,6 @@ func (f *Files) Get(_ context.Context, t cluster.Target) (map[string]any, error)
 	if err == nil && whole.Namespace() == "" {
 		whole = whole.InNamespace(t.Namespace)
 	}
-	return whole.Value, err
+	stored, _ := lastapplied.FoldStringData(whole.Value).(map[string]any)
+	return stored, err
 }
