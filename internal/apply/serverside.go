@@ -237,6 +237,10 @@ func (ServerSide) stamp(p *Planned, known sides) error {
 		return err
 	}
 	p.Applying = &Applying{Config: conf}
+	p.Defaulted = slices.DeleteFunc(p.Defaulted, func(path merge.Path) bool { // what is applied as null is stored so
+		_, applied := merge.Lookup(conf, path, p.Type)
+		return applied
+	})
 	p.Applying.copied = k.Manager == ServerManager && lastapplied.Read(k.live).State != lastapplied.None && !k.Alone(lastapplied.AnnotationPath)
 	forced := p.forced(k)
 	p.Applying.Force = len(forced) > 0

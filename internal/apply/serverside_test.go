@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -82,6 +83,41 @@ func TestServerSide(t *testing.T) {
 }
 
 // TestAmbiguous: lists that server-side apply cannot take are an error with the entry.
+// TestNullsAreStored: server-side apply sends a null that the server can store, and only what it does not send is
+// reported as stored as its default.
+func TestNullsAreStored(t *testing.T) {
+	spec := &merge.Type{Kind: merge.Object, Fields: map[string]merge.Field{"size": {Type: &merge.Type{Kind: merge.Scalar}, Nullable: true, Default: "q"}}}
+	const widget = `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"w"},"spec":{"size":null}}`
+	live := func(size, fields string) map[string]any {
+		w := read(t, strings.Replace(widget, "null", size, 1))
+		return merge.With(w, []any{read(t, `{"manager":"kubectl","operation":"Apply","apiVersion":"example.com/v1","fieldsType":"FieldsV1","fieldsV1":`+fields+`}`)}, "metadata", "managedFields")
+	}
+	for _, tt := range []struct {
+		reason  string
+		live    map[string]any
+		writing Writing
+		noted   int
+	}{
+		{"created by a patch", nil, ClientSide{}, 1},
+		{"created by server-side apply", nil, ServerSide{}, 0},
+		{"the default is there", live(`"q"`, `{"f:spec":{}}`), ServerSide{}, 0},
+		{"a value that was applied is removed first", live(`"x"`, `{"f:spec":{"f:size":{}}}`), ServerSide{}, 1},
+	} {
+		p := planner(t)
+		p.Manager, p.Writing = ServerManager, tt.writing
+		p.Schemas = func(context.Context, string, string, string) (*merge.Type, error) {
+			return &merge.Type{Kind: merge.Object, Open: true, Fields: map[string]merge.Field{"spec": {Type: spec}}}, nil
+		}
+		out, err := p.Plan(t.Context(), subject(t, widget), tt.live)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sent := out.Applying != nil && strings.Contains(string(mustJSON(t, out.Applying.Config)), `"size":null`); len(out.Defaulted) != tt.noted || sent != (tt.noted == 0) {
+			t.Errorf("%s: %d notes, applied as null: %v", tt.reason, len(out.Defaulted), sent)
+		}
+	}
+}
+
 func TestAmbiguous(t *testing.T) {
 	typ, ok := schema.Builtin("apps", "v1", "Deployment")
 	if !ok {

@@ -84,7 +84,7 @@ type Output struct {
 	Rules []merge.Rule
 
 	// Defaulted lists fields that local sets to null, which the server can store, and for
-	// which it stores a default: no write can express null.
+	// which it stores a default: no patch can express null.
 	Defaulted []merge.Path
 }
 
