@@ -51,12 +51,12 @@ func (s Spelling) item(sub Subject, reasons func(apply.Planned) map[string]strin
 	if sub.Action == apply.Delete {
 		after = nil
 	}
-	c := changing{hider: hider{s, sub.Identity}, typ: p.Type, local: p.Value, sensitive: p.Sensitive, reasons: reasons(p)}
+	c := changing{hider: hider{s, sub.Identity}, typ: p.Type, sides: []any{p.Value, p.LiveSide()}, sensitive: p.Sensitive, reasons: reasons(p)}
 	c.recreated = s.Record && sub.Action == apply.Recreate
 	c.before, c.after = configuration(p.Live, p.HasStatus), configuration(after, p.HasStatus)
 	c.maskedBefore, c.maskedAfter = c.before, c.after
 	if !s.ShowSecrets {
-		c.maskedBefore, c.maskedAfter = redact.Mask(c.before, c.after, p.Sensitive, p.Value)
+		c.maskedBefore, c.maskedAfter = redact.Mask(c.before, c.after, p.Sensitive, c.sides...)
 	}
 	item.Changes = c.changes()
 	item.LastApplied = c.lastApplied(p.Live, after, sub.Action)
@@ -84,7 +84,7 @@ type changing struct {
 	typ                       *merge.Type
 	sensitive                 redact.Fields
 	before, after             any
-	local                     any // the file's object
+	sides                     []any // the file's object, and live with its annotation
 	maskedBefore, maskedAfter any
 	reasons                   map[string]string
 	recreated                 bool // by a run that is recorded
@@ -166,7 +166,7 @@ func (c changing) annotation(o lastapplied.Original) merge.Opt {
 		return merge.Some(o.Text)
 	}
 	whole, err := merge.ReadJSON([]byte(o.Text)) // with what marks it as blanked
-	masked, _ := redact.MaskAt(redact.Place{Values: redact.ValuesOf(c.before, c.after, c.local)}, merge.Some(whole), merge.Opt{}, c.sensitive)
+	masked, _ := redact.MaskAt(redact.Place{Values: redact.ValuesOf(append(c.sides, c.before, c.after)...)}, merge.Some(whole), merge.Opt{}, c.sensitive)
 	hidden := slices.ContainsFunc(merge.Diff(whole, masked.Value, nil), func(c merge.Change) bool { return c.Old.Value != "" })
 	if err != nil || !hidden { // what is blanked is empty, and no secret
 		return merge.Some(o.Text)

@@ -84,7 +84,7 @@ func Texts(d Doc, o Options) (live, result string, err error) {
 		a, b = quiet(a, b) // first, since it leaves out more than half of what there is to mask
 	}
 	if !o.ShowSecrets {
-		a, b = redact.Mask(a, b, d.Sensitive, d.Local)
+		a, b = redact.Mask(a, b, d.Sensitive, d.Local, d.Live) // its last-applied annotation has former values
 	}
 	if live, err = yamlText(a); err != nil {
 		return "", "", err
