@@ -62,14 +62,13 @@ func (c configuring) livesAt(path merge.Path) bool {
 	})
 }
 
-// recordValue returns what is applied of a value that is stated; false for nothing. A map of which nothing is applied
-// is applied as an empty one where something is left of it: the server would remove it with all that has no owner.
+// recordValue returns what is applied of a value that is stated; false for nothing.
 func (c configuring) recordValue(stated, result any, s spot) (any, bool) {
 	switch v := stated.(type) {
 	case map[string]any:
 		if r, ok := result.(map[string]any); ok && granular(s.typ) {
 			fields := c.fields(v, r, s)
-			return fields, len(fields) > 0 || len(v) == 0 || merge.Any(r, func(e any) bool { return e != nil && merge.IsScalar(e) })
+			return fields, len(fields) > 0 || len(v) == 0 || c.emptyMap(r, s)
 		}
 	case []any:
 		if r, ok := result.([]any); ok && listed(s.typ) {
@@ -85,6 +84,14 @@ func (c configuring) recordValue(stated, result any, s spot) (any, bool) {
 		return result, true // live's spelling of the same value changes nothing that others own
 	}
 	return stated, true
+}
+
+// emptyMap reports whether a map of which nothing is applied is applied as an empty one: where something is left of it,
+// since the server would remove it with all that has no owner, and where live has nothing of it either. What the run
+// empties is null to the server, which removes it.
+func (c configuring) emptyMap(result map[string]any, s spot) bool {
+	live, _ := merge.Lookup(c.live, s.path, c.Type)
+	return len(result) == 0 && !merge.HasEntries(live) || merge.Any(result, func(e any) bool { return e != nil && merge.IsScalar(e) })
 }
 
 // granular reports whether the fields or keys of a map are owned one by one.
@@ -127,11 +134,12 @@ func (c configuring) saysNull(s spot, parent *merge.Type, name string, there boo
 	if parent == nil || parent.Kind != merge.Object || s.kept || c.Others(s.path) {
 		return false
 	}
-	_, declared := parent.Fields[name]
+	f, declared := parent.Fields[name]
 	if v, was := merge.Lookup(c.live, s.path, c.Type); was && !there && !emptyList(v) {
 		return false
 	}
-	return declared && (!there || s.typ != nil && s.typ.Kind == merge.Scalar)
+	taken := f.Nullable || parent.Source == merge.SourceBuiltin // of a custom resource, null is a value of a type
+	return declared && taken && (!there || s.typ != nil && s.typ.Kind == merge.Scalar)
 }
 
 // emptyList reports whether v is an empty list: it has no owners, so that only a null removes it.
