@@ -181,8 +181,8 @@ func between(f Field, a, completed, v Opt) bool {
 func betweenMaps(t *Type, a, c, v map[string]any) bool {
 	for _, side := range []map[string]any{c, v} {
 		for name := range side {
-			if !between(t.Field(name), key(a, name), key(c, name), key(v, name)) {
-				return false
+			if _, there := v[name]; !there && t != nil && t.Kind == Map || !between(t.Field(name), key(a, name), key(c, name), key(v, name)) {
+				return false // keys of a map are filled in all or none: a server knows all fields of its objects, or leaves some out
 			}
 		}
 	}
