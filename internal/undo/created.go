@@ -165,7 +165,13 @@ func (d *deletions) contain(ctx context.Context, items []*run.Item) (out []*run.
 		m := applyset.Member{GroupKind: item.Target.GroupKind(), Name: item.Target.Name, UID: item.UID}
 		all[i] = applyset.Decision{Member: m, Action: applyset.Delete}
 	}
-	for i, decided := range (applyset.Run{}).Contain(all, d.Contents(ctx, all)) {
+	held := d.Contents(ctx, all)
+	for uid, objects := range held.Objects { // the parent of the run's set cannot be older than the namespace, and leads to nothing elsewhere
+		held.Objects[uid] = slices.DeleteFunc(objects, func(m applyset.Member) bool {
+			return d.Record.Set != nil && m.Labels[applyset.IDLabel] == d.Record.Set.ID && m.Annotations[applyset.NamespacesAnnotation] == ""
+		})
+	}
+	for i, decided := range (applyset.Run{}).Contain(all, held) {
 		if decided.Action == applyset.Delete {
 			out = append(out, items[i])
 		} else {
