@@ -108,6 +108,7 @@ var spelled = sync.OnceValue(func() []spelling {
 		{regexp.MustCompile(`(?s)^loading KV pairs: literal sources .*`), "literals of a generator: an entry is not written as KEY=VALUE: correct it"},
 		{regexp.MustCompile(`^Unexpected kind: (\S*)$`), "patches: an entry has the op $1: write add, remove, replace, move, copy or test"},
 		{regexp.MustCompile(`^testing value (\S+) failed: test failed$`), "patches: the test of $1 fails: the resource has another value there"},
+		{regexp.MustCompile(`(?s)^error looking up replacement source: wrong node kind: .*`), "replacements: the fieldPath of a source leads into a single value: correct it"},
 		{regexp.MustCompile(`(?s)wrong node kind: expected (\w+)Node but got (\w+)Node: node contents:.*`), "a patch has a $2 where the resource has a $1: correct its type in the patch"},
 		{regexp.MustCompile(`MalformedYAMLError: (?:yaml: )?(.*?) in File: \S+`), "$1"},
 	}

@@ -213,6 +213,7 @@ func TestChain(t *testing.T) {
 		"flow":        "resources: [a.yaml]\nimages: [{nam: x}]\n",
 		"same":        "configMapGenerator:\n- {name: g, literals: [a=b]}\n- {name: g, literals: [a=c]}\n",
 		"keyed":       "resources: [keyed.yaml]\n",
+		"through":     "resources: [a.yaml]\nreplacements: [{source: {kind: ConfigMap, name: a, fieldPath: kind.x}, targets: [{select: {kind: ConfigMap}, fieldPaths: [data.k]}]}]\n",
 		"latin":       "secretGenerator: [{name: s, envs: [latin.env]}]\n",
 	} {
 		files := map[string]string{"kustomization.yaml": text, "a.yaml": named("a"), "q.yaml": named("a") + "data: {k: v}\n", "broken.yaml": "a: [\n", "p.yaml": "- {op: replace, path: /data/gone/k, value: hunter2}\n",
@@ -250,6 +251,7 @@ func TestChain(t *testing.T) {
 		"flow":        `kustomization.yaml: line 2: unknown field "nam": take it out`,
 		"same":        "generators: two of them make the ConfigMap g, or a resource is it: rename one, or give the later one behavior: merge",
 		"keyed":       filepath.Join(dir, "keyed", "keyed.yaml") + `: line 6: data.k: key "k" is given twice: first on line 5; keep one of them`,
+		"through":     "replacements: the fieldPath of a source leads into a single value: correct it",
 		"latin":       "a generator reads latin.env: a line is not UTF-8: save the file as UTF-8",
 	} {
 		named := filepath.Join(dir, folder)
