@@ -6,7 +6,9 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"strings"
 	"sync"
+	"unicode/utf8"
 
 	xterm "golang.org/x/term"
 
@@ -105,4 +107,129 @@ func Width(w io.Writer) int {
 	}
 	n, _, _ := xterm.GetSize(int(f.Fd())) // 0 with an error
 	return n
+}
+
+// Style is the appearance of lines for people on a terminal. Its zero value leaves them unchanged.
+type Style struct {
+	Color bool
+	Width int // of the terminal, at which lines are broken between words; 0: nowhere
+}
+
+// The colors of git, for the first word of a line, and for lines of a diff.
+var (
+	wordColors = map[string]string{"error: ": "\x1b[1;31m", "Warning: ": "\x1b[33m", "note: ": "\x1b[36m"}
+	diffColors = map[byte]string{'+': "\x1b[32m", '-': "\x1b[31m", '@': "\x1b[36m", '<': "\x1b[33m", '=': "\x1b[33m", '>': "\x1b[33m"}
+)
+
+const (
+	boldOn   = "\x1b[1m"
+	colorOff = "\x1b[0m"
+)
+
+// Apply adds color and line breaks to notes, errors, warnings and the indented lines below them.
+// Other lines are unchanged.
+func (s Style) Apply(text string) string {
+	if !s.Color && s.Width == 0 {
+		return text
+	}
+	var b strings.Builder
+	below := false // a note or an error
+	for line := range strings.Lines(text) {
+		body := strings.TrimSuffix(line, "\n")
+		word := leading(body)
+		below = word != "" || below && strings.HasPrefix(body, "  ")
+		if below {
+			body = s.line(body, word)
+		}
+		b.WriteString(body + line[len(strings.TrimSuffix(line, "\n")):])
+	}
+	return b.String()
+}
+
+// leading returns the word that a line begins with; "" unless it is a note, an error or a warning.
+func leading(line string) string {
+	for word := range wordColors {
+		if strings.HasPrefix(line, word) {
+			return word
+		}
+	}
+	return ""
+}
+
+func (s Style) line(line, word string) string {
+	bare := strings.TrimLeft(line, " ")
+	indent := line[:len(line)-len(bare)]
+	switch {
+	case word != "" || bare == "":
+	case strings.HasPrefix(bare, "--- "), strings.HasPrefix(bare, "+++ "): // lines of a diff are never broken
+		return indent + s.paint(bare, boldOn)
+	case diffColors[bare[0]] != "":
+		return indent + s.paint(bare, diffColors[bare[0]])
+	case len(indent)%2 == 1: // its context
+		return line
+	}
+	text := strings.Join(Wrap(bare, s.Width-len(indent)), "\n"+indent)
+	if word != "" {
+		head := strings.TrimSuffix(word, " ")
+		rest := strings.TrimPrefix(text, head) // continues in the same line, or in the next
+		if same, ok := strings.CutPrefix(rest, " "); ok {
+			rest = " " + s.objectLine(same)
+		}
+		text = s.paint(head, wordColors[word]) + rest
+	}
+	return indent + text
+}
+
+// objectLine prints the object at the beginning of the text in bold type: deployment.apps/web.
+func (s Style) objectLine(text string) string {
+	name, rest, ok := strings.Cut(text, ":")
+	if !ok || !strings.Contains(name, "/") || strings.ContainsAny(name, " \n") {
+		return text
+	}
+	return s.paint(name, boldOn) + ":" + rest
+}
+
+func (s Style) paint(text, color string) string {
+	if !s.Color || text == "" {
+		return text
+	}
+	return color + text + colorOff
+}
+
+// Wrap breaks a text between words into lines of at most width characters; all but the first are
+// indented. A word longer than a line, and a command at the end, stay whole, so that they can be
+// copied. A width below 1 breaks nothing.
+func Wrap(text string, width int) []string {
+	const indent = "  "
+	if width < 1 || utf8.RuneCountInString(text) <= width {
+		return []string{text}
+	}
+	command := ""
+	if at := strings.LastIndex(text, ": kubectl merge "); at >= 0 {
+		text, command = text[:at+1], text[at+2:]
+	}
+	words := strings.Split(strings.ReplaceAll(text, "kubectl merge", "kubectl\x00merge"), " ")
+	for i, word := range words {
+		words[i] = strings.ReplaceAll(word, "\x00", " ")
+	}
+	if command != "" {
+		words = append(words, command)
+	}
+	return Fill(words, width, indent)
+}
+
+// Fill puts words into lines of at most width characters; all but the first begin with indent. A word longer
+// than a line is one.
+func Fill(words []string, width int, indent string) (lines []string) {
+	for i, word := range words {
+		switch last := len(lines) - 1; {
+		case i == 0:
+			lines = append(lines, word)
+		case utf8.RuneCountInString(lines[last])+1+utf8.RuneCountInString(word) > width:
+			lines = append(lines, indent+word)
+		default:
+			lines[last] += " " + word
+		}
+	}
+	return lines
 }
