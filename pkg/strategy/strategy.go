@@ -280,6 +280,8 @@ func associative(in Input) merge.Plan {
 
 // exceptions returns the rules that hold for this object: the user's, then the built-in
 // ones (pkg/schema/exceptions.yaml).
+//
+// Unlike kubectl: it writes the rules of an aggregated ClusterRole, and the controller manager writes them anew.
 func exceptions(in Input) (schema.Rules, error) {
 	builtin, err := schema.Exceptions()
 	if err != nil {
