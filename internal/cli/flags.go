@@ -240,10 +240,13 @@ func (f *flagRow) check(c *call, flag *pflag.Flag) error {
 	return nil
 }
 
-// meant returns the word that a value stands for: true and false do for those of some flags.
+// meant returns the word that a value stands for: true and false do for those of some flags, JSON for json.
 func (f *flagRow) meant(text string) string {
 	if on, err := strconv.ParseBool(text); err == nil && f.off != "" {
 		return map[bool]string{true: f.bare, false: f.off}[on]
+	}
+	if f.name == "output" && !strings.Contains(text, "=") { // as kubectl's, in any case of letters
+		return strings.ToLower(text)
 	}
 	return text
 }
