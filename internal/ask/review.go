@@ -38,7 +38,7 @@ var acts = map[apply.Action]string{
 // that of a merge.
 func (r *Reviewer) Confirm(ctx context.Context, p *run.Plan) error {
 	for {
-		answer, err := r.Terminal.Prompt(ctx, "Write this: [y]es / [n]o / [a]sk per change? ")
+		answer, err := r.Terminal.Prompt(ctx, "Write this: [y]es / [n]o / [a]sk per change / [q]uit? ")
 		if err != nil {
 			return err
 		}
@@ -47,10 +47,12 @@ func (r *Reviewer) Confirm(ctx context.Context, p *run.Plan) error {
 			return nil
 		case "n", "no":
 			return ErrNo
+		case "q", "quit":
+			return ErrQuit
 		case "a", "ask":
 			return r.each(ctx, p)
 		}
-		r.print("y - write all of it\nn - write nothing at all\na - decide about every change by itself")
+		r.print("y - write all of it\nn - write nothing at all\na - decide about every change by itself\nq - quit: write nothing at all")
 	}
 }
 

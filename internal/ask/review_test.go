@@ -33,6 +33,7 @@ func TestConfirm(t *testing.T) {
 	}{
 		{"yes", []string{"y"}, nil, map[string]any{"a": "2", "b": "2"}, ""},
 		{"no", []string{"NO"}, ErrNo, nil, ""},
+		{"quit", []string{"Q"}, ErrQuit, nil, ""},
 		{"help comes first", []string{"what", "yes"}, nil, nil, ""},
 		{"each, all wanted", []string{"a", "y", "y", "y", "y"}, nil, map[string]any{"a": "2", "b": "2"}, ""},
 		{"the rest of an object", []string{"a", "a", "y", "y"}, nil, nil, ""},
