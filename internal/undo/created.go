@@ -34,12 +34,13 @@ func (d *deletions) Decide(ctx context.Context, _ *run.Plan) ([]*run.Item, error
 	items := slices.SortedFunc(maps.Keys(d.entries), func(a, b *run.Item) int { return d.entries[a].Line - d.entries[b].Line })
 	items = slices.DeleteFunc(items, func(item *run.Item) bool { return d.entries[item].Action != apply.Create })
 	var out []*run.Item
+	var lost []string // of each, what others have changed
 	for _, item := range items {
 		obj, err := d.Live.Get(ctx, item.Target)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", item.Target, err)
 		}
-		reason, err := d.keep(ctx, item, obj)
+		reason, theirs, err := d.keep(ctx, item, obj)
 		switch {
 		case err != nil:
 			return nil, fmt.Errorf("%s: %w", item.Target, err)
@@ -52,38 +53,43 @@ func (d *deletions) Decide(ctx context.Context, _ *run.Plan) ([]*run.Item, error
 			item.UID, item.Surplus = object.UID(obj), &run.Surplus{Reason: "was created by the run"}
 			item.Own()
 			item.Planned = apply.Planned{Subject: apply.Subject{Object: item.Object, Name: item.Target.String(), HasStatus: item.Target.Status}, Live: obj}
-			out = append(out, item)
+			out, lost = append(out, item), append(lost, theirs)
 		}
 	}
-	return d.contain(ctx, out), nil
+	return d.contain(ctx, out, lost), nil
 }
 
-// keep returns why an object is kept; "" if it is to be deleted.
-func (d *deletions) keep(ctx context.Context, item *run.Item, obj map[string]any) (string, error) {
+// keep returns why an object is kept; "" if it is to be deleted, and then with what others have changed of it.
+func (d *deletions) keep(ctx context.Context, item *run.Item, obj map[string]any) (reason, theirs string, err error) {
 	e, o := d.entries[item], object.Object{Value: obj}
 	switch {
 	case obj == nil:
-		return "", nil
+		return "", "", nil
 	case e.Written.UID != "" && e.Written.UID != o.UID():
-		return "was deleted, and another one of that name was made since", nil
+		return "was deleted, and another one of that name was made since", "", nil
 	case e.Written.UID == "" && !d.marked(e, obj):
-		return "may have been made by others: whether the run created it is not in the record", nil
+		return "may have been made by others: whether the run created it is not in the record", "", nil
 	case !d.overrides() && slices.Contains(applyset.HoldsData, item.Target.GroupKind()):
-		return "was created by the run, and may hold data by now: delete it with kubectl, or undo with --policy=apply", nil
+		return "was created by the run, and may hold data by now: delete it with kubectl, or undo with --policy=apply", "", nil
 	case e.Written.ResourceVersion != "" && e.Written.ResourceVersion == o.ResourceVersion():
-		return "", nil
+		return "", "", nil
 	}
 	typ, err := d.Planner.TypeOf(ctx, apply.Subject{Object: item.Object, Name: item.Target.String(), HasStatus: item.Target.Status}, obj)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	changed := d.changed(e, obj, typ, item.Target.Status)
-	if few := suggest.Few(changed, 5); len(changed) > 0 && !d.overrides() {
-		return "was created by the run, and changed by others since: " + few + ": --policy=apply deletes it all the same", nil
-	} else if len(changed) > 0 {
-		d.Note(item.Target, "is deleted with what others have changed since: "+few)
+	if theirs = suggest.Few(changed, 5); len(changed) > 0 && !d.overrides() {
+		return "was created by the run, and changed by others since: " + theirs + ": --policy=apply deletes it all the same", "", nil
 	}
-	return "", nil
+	return "", theirs, nil
+}
+
+// takes notes what others have changed of an object that is deleted all the same.
+func (d *deletions) takes(t cluster.Target, theirs string) {
+	if theirs != "" {
+		d.Note(t, "is deleted with what others have changed since: "+theirs)
+	}
 }
 
 // marked reports whether the object has the last-applied configuration of the run, so that a write
@@ -158,8 +164,8 @@ func (d *deletions) unowned(e *plandoc.Item, c merge.Change, typ *merge.Type, ow
 }
 
 // contain returns the items without Namespaces and CustomResourceDefinitions that hold objects of others,
-// by the rules of --prune.
-func (d *deletions) contain(ctx context.Context, items []*run.Item) (out []*run.Item) {
+// by the rules of --prune. What is lost with the others is noted.
+func (d *deletions) contain(ctx context.Context, items []*run.Item, lost []string) (out []*run.Item) {
 	all := make([]applyset.Decision, len(items))
 	for i, item := range items {
 		m := applyset.Member{GroupKind: item.Target.GroupKind(), Name: item.Target.Name, UID: item.UID}
@@ -173,6 +179,7 @@ func (d *deletions) contain(ctx context.Context, items []*run.Item) (out []*run.
 	}
 	for i, decided := range (applyset.Run{}).Contain(all, held) {
 		if decided.Action == applyset.Delete {
+			d.takes(items[i].Target, lost[i])
 			out = append(out, items[i])
 		} else {
 			d.leave(Left{Target: items[i].Target, Reason: "was created by the run, and stays: " + decided.Reason})
@@ -219,8 +226,8 @@ func (d *deletions) Delete(ctx context.Context, item *run.Item, trial bool) erro
 		}
 		item.Own()
 		item.Planned.Live = obj
-		reason, err := d.keep(ctx, item, obj)
-		if reason != "" {
+		reason, theirs, err := d.keep(ctx, item, obj)
+		if d.takes(item.Target, theirs); reason != "" {
 			d.leave(Left{Target: item.Target, Reason: reason})
 			item.Surplus = &run.Surplus{Keep: true, Reason: reason}
 		}
