@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,7 +81,7 @@ func (v *setCall) former(ctx context.Context, s *prune.Set) (id string, other *p
 		return "", nil, fmt.Errorf("--from: %w", err)
 	}
 	other.Note = s.Note
-	return other.Parent.ID(), other, errors.Join(other.Existing(), other.Writable())
+	return other.Parent.ID(), other, cmp.Or(other.Existing(), other.Writable())
 }
 
 // adoptees returns the objects: the named ones, those with the labels, or all of the other set.
@@ -140,7 +141,7 @@ func (v *setCall) verify(ctx context.Context) error {
 	if err != nil && !unread {
 		return err
 	}
-	if err := errors.Join(s.Existing(), s.Writable()); err != nil {
+	if err := cmp.Or(s.Existing(), s.Writable()); err != nil {
 		return err
 	}
 	want, problems, failed := s.Verify(ctx)

@@ -56,9 +56,6 @@ func Read(ctx context.Context, api API, parent cluster.Target, limit int) (*Set,
 		if err := s.permitted(ctx); err != nil {
 			return nil, err
 		}
-		if obj == nil {
-			return nil, fmt.Errorf("%s: custom resource ApplySet parents cannot be created automatically: create it first, with %s", parent, set.Marks())
-		}
 	}
 	s.Parent, err = applyset.ReadParent(set, obj)
 	s.seen = s.Parent.ResourceVersion
@@ -81,9 +78,12 @@ func (s *Set) permitted(ctx context.Context) error {
 	return nil
 }
 
-// Writable returns an error if another tool manages the set.
+// Writable returns an error if another tool manages the set, or if it does not exist and cannot be created.
 func (s *Set) Writable() error {
-	if s.Parent.Foreign() {
+	switch {
+	case !s.Parent.Exists() && !s.Parent.BuiltinParent():
+		return fmt.Errorf("%s: custom resource ApplySet parents cannot be created automatically: create it first, with %s", s.Target, s.Parent.Marks())
+	case s.Parent.Foreign():
 		return fmt.Errorf("%s: ApplySet parent object already exists and is managed by tooling %q instead of %q: sets of other tools are never written: use that tool, or choose another name for the set", s.Target, s.Parent.Tooling, "kubectl")
 	}
 	return nil
