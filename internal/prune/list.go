@@ -123,7 +123,7 @@ func (s *Set) Everyone(ctx context.Context) ([]Member, error) {
 
 // Verify compares the parent with the objects that carry the set's label. It lists the kinds of the
 // parent, all of which the user must be able to list, and all others that the user can list. want
-// is the correct parent. problems describes the differences; it is empty if there are none. The
+// is the correct parent: what is being deleted need not be listed. problems describes the differences; it is empty if there are none. The
 // error is that of a list.
 func (s *Set) Verify(ctx context.Context) (want applyset.Parent, problems []string, err error) {
 	listed, err := s.Everyone(ctx)
@@ -136,11 +136,10 @@ func (s *Set) Verify(ctx context.Context) (want applyset.Parent, problems []stri
 	}
 	r := applyset.Run{Parent: s.Parent, Objects: map[applyset.Identity]bool{}}
 	seen := map[string]bool{} // by UID: an Event is one of two kinds
-	for _, m := range listed {
-		r.Objects[m.Identity()], seen[m.UID] = true, true
-	}
-	for _, m := range others {
-		if !seen[m.UID] {
+	for i, m := range slices.Concat(listed, others) {
+		kinds, namespaces := s.Parent.Including([]applyset.GroupKind{m.GroupKind}, []string{m.Namespace}).Beyond(s.Parent)
+		pruned := m.Deleting != "" && len(kinds)+len(namespaces) > 0 // after a prune, the parent lists no more than what stays
+		if !pruned && (i < len(listed) || !seen[m.UID]) {
 			r.Objects[m.Identity()], seen[m.UID] = true, true
 		}
 	}

@@ -192,6 +192,8 @@ func TestVerifyViewList(t *testing.T) {
 	m.member(target(configMaps, "a"), nil)
 	m.member(target(things, "x"), func(meta map[string]any) { meta["annotations"] = map[string]any{"helm.sh/resource-policy": "keep"} })
 	m.member(target(crds, "alias"), func(meta map[string]any) { meta["uid"] = "uid-configmap/a" }) // the same object as another kind
+	deleting := func(meta map[string]any) { meta["deletionTimestamp"], meta["finalizers"] = "now", []any{"hold"} }
+	m.member(target(crds, "pruned"), deleting)
 	s, _ := shop(t, m)
 	want, problems, err := s.Verify(t.Context())
 	fails(t, "verified", err, "")
