@@ -141,9 +141,10 @@ func (t *reporter) missing(namespaces []run.MissingNamespace) {
 }
 
 // kept reports an object that is missing in the input, and kept.
-func (t *reporter) kept(item *run.Item) {
-	text := "kept: " + oneLine(item.Reason())
-	t.note("note", diff.Note{Object: item.Target.String(), Namespace: item.Target.Namespace, Kind: noteKept, Message: text})
+func (t *reporter) kept(item *run.Item) { t.note("note", keptNote(item)) }
+
+func keptNote(item *run.Item) diff.Note {
+	return diff.Note{Object: item.Target.String(), Namespace: item.Target.Namespace, Kind: noteKept, Message: "kept: " + oneLine(item.Reason())}
 }
 
 // problems reports problems besides the merge.

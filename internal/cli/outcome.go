@@ -20,7 +20,7 @@ import (
 )
 
 var _ = registerPrinter(printerRow{
-	name: "markdown", help: "a comment for a pull request", values: true, report: true, conflicts: true, merges: true, impact: true,
+	name: "markdown", help: "a comment for a pull request", values: true, report: true, conflicts: true, kept: true, merges: true, impact: true,
 	open: func(v view) (printer, error) { return newMarkdownPrinter(v), nil },
 	sum:  func(v view, s several) error { return s.comment(v) },
 })
@@ -50,6 +50,9 @@ func (f *markdownPrinter) add(s diff.Section) error {
 }
 
 func (f *markdownPrinter) printObject(item *run.Item) error {
+	if item.Action() == apply.Keep {
+		return f.add(bareSection(f.became(item), keptNote(item)))
+	}
 	report := reportOf(item.Result.Planned, false)
 	report.Preview = f.mode != dryNone
 	report.Guards = guardNotes(item)
@@ -82,7 +85,12 @@ func (f *markdownPrinter) ended(e outcome.Ended) error {
 
 // failedSection returns the part of a comment about an error.
 func failedSection(name, text string) diff.Section {
-	return diff.Section{Outcome: string(write.Failed), Report: diff.Report{Object: name, Guards: []diff.Note{{Object: name, Kind: noteError, Message: text}}}}
+	return bareSection(write.Failed, diff.Note{Object: name, Kind: noteError, Message: text})
+}
+
+// bareSection returns the part of a comment about an object of which there is a note alone.
+func bareSection(became write.Outcome, n diff.Note) diff.Section {
+	return diff.Section{Outcome: string(became), Report: diff.Report{Object: n.Object, Guards: []diff.Note{n}}}
 }
 
 var _ = registerPrinter(printerRow{
