@@ -122,9 +122,9 @@ func Of(item *run.Item, manager string) []Row {
 	return object.Each(c.rows, Row.detached)
 }
 
-// Below reports whether the value is at the path, or below it: live's path, or that where local states it.
+// Below reports whether the value is at the path, or below it: live's path, or that where local states it. Keys of entries may be left out.
 func (r Row) Below(p merge.Path) bool {
-	return r.Path != nil && p.Leads(r.Path) || r.Stated != nil && p.Leads(r.Stated)
+	return r.Path != nil && diff.Within(r.Path, p) || r.Stated != nil && diff.Within(r.Stated, p)
 }
 
 // detached returns the row without parts of the live object's answer: rows are kept until the

@@ -162,7 +162,7 @@ func (b blame) mark(why merge.Because, side merge.Opt, p merge.Path, n int) stri
 
 // asked: a line is to be printed.
 func (b blame) asked(p merge.Path) bool {
-	if len(b.Paths) > 0 && !slices.ContainsFunc(b.Paths, func(q merge.Path) bool { return within(p, q) }) {
+	if len(b.Paths) > 0 && !slices.ContainsFunc(b.Paths, func(q merge.Path) bool { return Within(p, q) }) {
 		return false
 	}
 	for n := len(p); n > 0 && b.Changed; n-- {

@@ -84,7 +84,7 @@ func Explain(r Report, paths ...merge.Path) Explanation {
 	}
 	e := Explanation{Object: r.Object, Fields: []Row{}}
 	for _, b := range r.Plan.Because {
-		if len(paths) == 0 && !isBookkeeping(b.Path) || slices.ContainsFunc(paths, func(q merge.Path) bool { return within(b.Path, q) || holds(b, q) }) {
+		if len(paths) == 0 && !isBookkeeping(b.Path) || slices.ContainsFunc(paths, func(q merge.Path) bool { return Within(b.Path, q) || holds(b, q) }) {
 			d, ok := settled[b.Path.String()]
 			e.Fields = append(e.Fields, r.row(b, d, ok))
 		}
@@ -236,7 +236,7 @@ func winner(s merge.Side) string {
 // holds reports whether the path that a user typed leads into a value that is explained as one.
 func holds(b merge.Because, typed merge.Path) bool {
 	n := len(b.Path)
-	if n >= len(typed) || !within(b.Path, typed[:n]) {
+	if n >= len(typed) || !Within(b.Path, typed[:n]) {
 		return false
 	}
 	return slices.ContainsFunc([]merge.Opt{b.Result, b.Live, b.Local, b.Original}, func(o merge.Opt) bool {
@@ -245,9 +245,9 @@ func holds(b merge.Because, typed merge.Path) bool {
 	})
 }
 
-// within reports whether p is at or below the path that a user typed: keys may be left out,
+// Within reports whether p is at or below the path that a user typed: keys may be left out,
 // and any of several repeated entries matches.
-func within(p, typed merge.Path) bool {
+func Within(p, typed merge.Path) bool {
 	return len(typed) <= len(p) && slices.EqualFunc(p[:len(typed)], typed, func(s, typed merge.Step) bool {
 		return s.Kind == typed.Kind && s.Name == typed.Name && s.Index == typed.Index && (typed.Nth < 2 || typed.Nth == s.Nth) &&
 			(s.Kind != merge.ValueStep || typedAs(typed.Value, s.Value)) && keysWithin(s.Keys, typed.Keys)
