@@ -291,11 +291,15 @@ func (a *absorbing) report(files int) {
 	if a.quiet {
 		return
 	}
-	named := klog.V(1).Enabled() || a.json
+	all, named := klog.V(1).Enabled() || a.json, true
 	for _, o := range a.objects {
 		for _, value := range o.Values {
-			if value.Reason != "" && (named || value.Unplaced || value.Reason != "not named" && len(a.asked)+len(a.names) > 0) {
+			switch {
+			case value.Reason == "":
+			case all || value.Unplaced || value.Reason != "not named" && len(a.asked)+len(a.names) > 0:
 				a.note(value.Row.Object.String(), value.Place()+": left: "+value.Reason)
+			default:
+				named = false
 			}
 		}
 	}
