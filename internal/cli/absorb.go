@@ -135,7 +135,10 @@ func (a *absorbing) choose(context.Context) error {
 		return err
 	}
 	paths := each(a.asked, func(f asked) merge.Path { return f.Path })
-	a.choice = absorb.Choice{Managers: a.fromManagers, Secrets: a.ofSecrets, File: a.newFile, Fields: paths}
+	if strings.EqualFold(filepath.Ext(a.newFile), ".json") {
+		return fmt.Errorf("--new=%s: objects are added to it as YAML: name a .yaml file", a.newFile)
+	}
+	a.choice = absorb.Choice{Managers: a.fromManagers, Secrets: a.ofSecrets, Fields: paths}
 	for _, name := range a.inputs.Files {
 		switch {
 		case name == "-":
@@ -149,6 +152,9 @@ func (a *absorbing) choose(context.Context) error {
 	}
 	if !a.hasInput() {
 		return a.noInput()
+	}
+	if a.newFile != "" {
+		a.choice.File = a.inputs.With(a.newFile) // what it has is in a file
 	}
 	return a.validateInput()
 }

@@ -247,6 +247,23 @@ func (in Inputs) expand(path string) ([]string, error) {
 	return names, err
 }
 
+// With adds a file, if it is there and not read already, and returns the name by which it is read.
+func (in *Inputs) With(file string) string {
+	is, err := os.Stat(file)
+	if err != nil || !is.Mode().IsRegular() {
+		return file
+	}
+	for _, path := range in.Files {
+		names, _ := in.expand(path) // its error is that of reading
+		same := func(name string) bool { other, err := os.Stat(name); return err == nil && os.SameFile(is, other) }
+		if i := slices.IndexFunc(names, same); i >= 0 {
+			return names[i]
+		}
+	}
+	in.Files = append(in.Files, file)
+	return file
+}
+
 // Below returns the objects in the folders below those of Files, which are read only with Recursive, also with the error
 // of what cannot be read.
 func (in Inputs) Below(ctx context.Context) ([]object.Object, error) {
