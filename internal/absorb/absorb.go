@@ -63,6 +63,20 @@ func (o *Object) Chosen() []*Value {
 	return slices.DeleteFunc(slices.Clone(o.Values), func(v *Value) bool { return v.Reason != "" })
 }
 
+// atOnce returns a value with those that a text can take only together with it: for an entry that gets another key,
+// its other new keys, and what comes along in it.
+func (v *Value) atOnce() []*Value {
+	return append([]*Value{v}, slices.DeleteFunc(v.of.Chosen(), func(w *Value) bool {
+		return w == v || w.file != "" || !v.rekeys() || !w.along && !w.rekeys() || !v.Path[:len(v.Path)-1].Leads(w.Path)
+	})...)
+}
+
+// rekeys reports whether the value is a key that an entry of the file does not have.
+func (v *Value) rekeys() bool {
+	n := len(v.Path) - 1
+	return v.Stated != nil && slices.ContainsFunc(v.Path[n-1].Keys, func(k merge.KeyPart) bool { return k.Name == v.Path[n].Name })
+}
+
 // Take lists the differences of an item that was compared (see drift.Of), the chosen ones among
 // them. The item is merged once more with those. A value that would still differ then is left. A
 // member of a set that is in no file is one value. The error names the object.

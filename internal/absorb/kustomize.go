@@ -133,7 +133,7 @@ func (k *kustomization) put(ctx context.Context, v *Value) string {
 		tried = append([]string{"none of its files sets it alone"}, k.Distant...)
 	}
 	way := ": write a patch of it into the overlay that is to have it, and absorb with -k of that"
-	if v.Path[0].Name != "spec" { // kustomize sets labels, annotations, and what it generates, after patches
+	if v.Path[0].Name != "spec" || !k.overlays() { // kustomize sets labels, annotations, and what it generates, after patches
 		way = ": edit it by hand"
 	}
 	return "without a place in " + k.named + ": " + strings.Join(slices.Compact(tried), "; ") + way
@@ -205,6 +205,11 @@ func (o *Object) sets(ctx context.Context, was, now object.Object) (sets []*Valu
 		}
 	}
 	return sets, ""
+}
+
+// overlays reports whether the kustomization has values of others, or others have its own.
+func (k *kustomization) overlays() bool {
+	return len(k.Distant) > 0 || slices.ContainsFunc(k.Files, func(f source.SourceFile) bool { return f.Depth > 0 || k.used(f.Name) != "" })
 }
 
 // used returns the reason why a file must not be edited: other kustomizations build something of it, too, even

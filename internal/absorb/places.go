@@ -166,7 +166,7 @@ func (s *seeker) object(doc map[string]any) (any, error) {
 	}
 	switch {
 	case s.class == resources, s.way == 1 && (s.live.Set && !out || s.Order != nil):
-		return s.of.with(doc, []*Value{s.Value})
+		return s.of.with(doc, s.atOnce())
 	case s.way == 0 && there && s.live.Set == out:
 		return rest, nil
 	case s.way == 1 && !s.live.Set && p[len(p)-1].Kind == merge.FieldStep:
@@ -196,12 +196,12 @@ func (s *seeker) behind(patch map[string]any) (_ any, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.of.with(patch, []*Value{s.Value})
+	return s.of.with(patch, s.atOnce())
 }
 
 // operation returns an operation of a JSON patch (RFC 6902) that sets the value. An index stands for
 // any entry: what it leads to is found by building.
-func (s *seeker) operation(op map[string]any) (any, error) {
+func (s *seeker) operation(op map[string]any) (_ any, err error) {
 	steps := strings.Split(merge.At[string](op, "path"), "/")[1:]
 	if len(steps) > len(s.Path) {
 		return nil, nil
@@ -212,14 +212,19 @@ func (s *seeker) operation(op map[string]any) (any, error) {
 		}
 	}
 	value, stated := op["value"]
-	switch inner, isMap := value.(map[string]any); {
+	inner, isMap := value.(map[string]any)
+	switch {
 	case len(steps) == len(s.Path) && s.live.Set && stated:
 		return merge.With(op, s.live.Value, "value"), nil
 	case len(steps) == len(s.Path):
 		return yamldoc.Gone{}, nil
 	case isMap:
-		inner, err := s.of.set(inner, s.Path[len(steps):], s.live)
-		return merge.With(op, inner, "value"), err
+		for _, v := range s.atOnce() {
+			if inner, err = s.of.set(inner, v.Path[len(steps):], v.live); err != nil {
+				return nil, err
+			}
+		}
+		return merge.With(op, inner, "value"), nil
 	}
 	return nil, nil
 }
