@@ -174,6 +174,8 @@ func (g *garden) rollbacks(t *testing.T) {
 		p.heals()
 	}
 	g.at(t, sick, 9, false, "-f", "secret-rolled.yaml", "--preflight=false", "--rollback-on-failure", "--notes=json", "-o=name")
+	// Records of what was rolled back as a whole are gone; this one stays.
+	g.at(t, sick, 9, false, "-f", "secret-rolled.yaml", "--preflight=false", "--recreate=Secret", "--concurrency=1", "--record", "secret-failed-record.yaml")
 }
 
 // deletions prune Secrets, and take that back.
