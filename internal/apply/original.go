@@ -111,6 +111,14 @@ func (p *Planner) holders(live map[string]any) ownership.Holders {
 	return holders
 }
 
+// former returns the managers that have applied the original, as far as the user has named it by them.
+func (o Originals) former(live map[string]any) []string {
+	if o.From == Helm {
+		return []string{"helm"} // Helm 4 applies on the server's side
+	}
+	return o.adopted(live)
+}
+
 // adopted returns the managers whose values count as the applier's because the user has
 // asked for managedFields of a live object.
 func (o Originals) adopted(live map[string]any) []string {

@@ -174,7 +174,7 @@ func (p *Planner) Plan(ctx context.Context, s Subject, live map[string]any) (Pla
 	}
 	in := p.input(s, out.Type)
 	in.Policy.Rules = append(s.Answered(live, out.Type), p.Policy.Rules...)
-	in.Triple, in.Triple.Unstored = known.Triple, out.Unstored
+	in.Triple, in.Triple.Unstored, in.Former = known.Triple, out.Unstored, p.Original.former(live)
 	p.Rules.look(s, in.Triple, out.Type)
 	out.Sensitive = p.Sensitive(s, in.Triple)
 	if out.Output, err = strategy.Plan(in); err != nil {

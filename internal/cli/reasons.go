@@ -150,6 +150,15 @@ func fieldOf(err error) string {
 // and credentials are not repeated.
 var leftOut = []string{"recreate", "force-conflicts", "yes", "save-rules", "dry-run", "interactive", "token", "password"}
 
+// private reports whether an address among the flags may hold credentials, which no suggested command repeats.
+func (c *call) private() (found bool) {
+	c.cmd.Flags().Visit(func(f *pflag.Flag) {
+		_, rest, address := strings.Cut(f.Value.String(), "://")
+		found = found || address && strings.ContainsAny(rest, "@?")
+	})
+	return found
+}
+
 // vector returns a command with the user's flags that it takes and more does not replace, and with more.
 func (c *call) vector(command string, takes func(name string) bool, more ...string) []string {
 	out := strings.Fields(command)
@@ -185,11 +194,11 @@ func toPlan(c *call, _ string) [][]string { return c.reading("diff", "--output=p
 
 // toKeep makes the plan with which all that others have set stays.
 func toKeep(c *call, _ string) [][]string {
-	more := []string{"--policy=live", "--output=plan"}
+	more := []string{"--policy=live"}
 	if c.given("overwrite") { // --overwrite=false is another policy
 		more = append(more, "--overwrite=true")
 	}
-	return c.reading("diff", more...)
+	return c.reading("diff", append(more, "--output=plan")...)
 }
 
 // toExplain shows what the sides have at a field.
@@ -240,7 +249,7 @@ func (e *env) failure(n diff.Note, err error) {
 		Retryable bool       `json:"retryable"`
 		Next      [][]string `json:"next"`
 	}{r.name, field, r.wait, [][]string{}}
-	if r.next != nil && e.ran != nil {
+	if r.next != nil && e.ran != nil && !e.ran.private() {
 		more.Next = append(more.Next, r.next(e.ran, field)...)
 	}
 	head, bad := n.MarshalJSON()

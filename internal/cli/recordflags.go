@@ -105,15 +105,14 @@ func (f *recording) Begin(item *run.Item, p apply.Planned) (func(map[string]any,
 	}, nil
 }
 
-// close completes the record of a run that has ended with err.
-func (f *recording) close(s *session, err error) error {
-	errs := []error{err}
-	for _, j := range f.journals {
-		if bad := j.Close(s.Plan, err != nil); bad != nil && !errors.Is(err, record.ErrNotRecorded) {
-			errs = append(errs, bad)
+// close completes the record of a run, which has failed or not. The errors are of the record.
+func (f *recording) close(s *session, failed bool) error {
+	return errors.Join(each(f.journals, func(j *record.Journal) error {
+		if err := j.Close(s.Plan, failed); !errors.Is(err, record.ErrNotRecorded) {
+			return err
 		}
-	}
-	return errors.Join(errs...)
+		return nil // it was an error of the write
+	})...)
 }
 
 // hidden reports the objects of which undo cannot restore a value.
@@ -144,8 +143,8 @@ func (f *recording) end(ctx context.Context, s *session, err error) (failure err
 	}
 	code := exitCode(err)
 	f.hidden()
-	if closed := f.close(s, err); closed != nil {
-		err = &exit{Code: max(code, failed), Err: closed}
+	if bad := f.close(s, err != nil); bad != nil {
+		err = &exit{Code: max(code, failed), Err: errors.Join(err, bad)}
 	}
 	if f.memory == nil || code == done || !f.journals[len(f.journals)-1].Begun() {
 		return err

@@ -47,6 +47,9 @@ type Input struct {
 	// Recorded: the original is not kubectl's annotation, whose owners then are not appliers.
 	Recorded bool
 
+	// Former lists the managers that have applied the original: they claim nothing of it.
+	Former []string
+
 	live   *merge.Finder        // of Triple.Live, once that is prepared
 	stored func() *merge.Finder // of local as the server would complete it; made once, where it is asked for
 }
@@ -210,7 +213,7 @@ func prepare(in Input) (merge.Triple, []merge.Path) {
 		t.Appliers = append(t.Appliers[:len(t.Appliers):len(t.Appliers)], ownership.Annotators(t.Owners)...)
 	}
 	t.Claims = ownership.Claims(func(o merge.Owner) bool {
-		return !in.Recorded && slices.Contains(Kubectls, o.Manager) || slices.Contains(t.Appliers, o.Manager)
+		return !in.Recorded && slices.Contains(Kubectls, o.Manager) || slices.Contains(t.Appliers, o.Manager) || slices.Contains(in.Former, o.Manager)
 	})
 	local, ignored := lastapplied.Strip(lastapplied.Without(t.Local), in.HasStatus)
 	t.Local = lastapplied.FoldStringData(labelsKept(local, t.Live))
