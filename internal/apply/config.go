@@ -135,11 +135,14 @@ func (c configuring) saysNull(s spot, parent *merge.Type, name string, there boo
 		return false
 	}
 	f, declared := parent.Fields[name]
-	if v, was := merge.Lookup(c.live, s.path, c.Type); was && !there && !emptyList(v) {
+	v, was := merge.Lookup(c.live, s.path, c.Type)
+	switch {
+	case was && !there && !emptyList(v):
 		return false
+	case parent.Source != merge.SourceBuiltin: // null is a value, and not the default that it asks for
+		return f.Nullable && (!there || was && v == nil)
 	}
-	taken := f.Nullable || parent.Source == merge.SourceBuiltin // of a custom resource, null is a value of a type
-	return declared && taken && (!there || s.typ != nil && s.typ.Kind == merge.Scalar)
+	return declared && (!there || s.typ != nil && s.typ.Kind == merge.Scalar)
 }
 
 // emptyList reports whether v is an empty list: it has no owners, so that only a null removes it.

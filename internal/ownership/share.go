@@ -16,10 +16,13 @@ type Shares struct {
 	Applied any
 
 	// Others holds the values of others: another manager, or the same one by updates or through a
-	// subresource. An entry of a map or list belongs to those who hold the entry itself,
-	// not only something in it. nil: nothing.
+	// subresource. An entry of a map or list belongs to those who hold the entry itself; one in which
+	// they hold something alone has the field within. nil: nothing.
 	Others any
 }
+
+// within marks an entry that others do not hold, but something in it: it is removed with the applier's entry.
+const within = "\x00within"
 
 // SharesOf reads from managedFields what the manager has applied to live, in any version,
 // and what others hold. What the server allocates has no owner. typ is the type of live;
@@ -82,8 +85,12 @@ func splitMap(m map[string]any, typ *merge.Type, sets []owned) (applied, others 
 		if a.Set {
 			mine[name] = a.Value
 		}
-		if o.Set && (declared || shared(hold)) {
-			theirs[name] = o.Value
+		if inner, isMap := o.Value.(map[string]any); declared || shared(hold) {
+			if o.Set {
+				theirs[name] = o.Value
+			}
+		} else if isMap {
+			theirs[name] = merge.With(inner, true, within)
 		}
 	}
 	applied = merge.Opt{Value: mine, Set: len(mine) > 0 || slices.ContainsFunc(sets, func(s owned) bool { return !s.other && (s.itself() || len(m) == 0) })}
@@ -117,6 +124,8 @@ func splitList(list []any, typ *merge.Type, sets []owned) (applied, others merge
 		}
 		if shared(hold) {
 			theirs[i] = keyed(o, list[i], step)
+		} else if inner, isMap := keyed(o, list[i], step).(map[string]any); isMap && o.Set {
+			theirs[i] = merge.With(inner, true, within)
 		}
 	}
 	entire := slices.DeleteFunc(slices.Clone(sets), func(s owned) bool { return len(s.fields) > 0 })

@@ -49,7 +49,7 @@ func fieldsStay(local map[string]any, at place, typ *merge.Type) map[string]any 
 		}
 		if stated {
 			v = withOthers(v, place{a, o, merge.At[any](at.live, name)}, typ.Field(name).Type)
-		} else if v = possible(a, o, typ.Field(name).Type); v == nil {
+		} else if v = possible(a, apart(o), typ.Field(name).Type); v == nil {
 			continue
 		}
 		out[name] = v
@@ -57,8 +57,33 @@ func fieldsStay(local map[string]any, at place, typ *merge.Type) map[string]any 
 	return out
 }
 
+// apart returns what others hold without the entries that are the applier's; nil: nothing.
+func apart(others any) any {
+	switch v := others.(type) {
+	case map[string]any:
+		out := maps.Clone(v)
+		for name, e := range v {
+			if out[name] = apart(e); out[name] == nil && e != nil {
+				delete(out, name)
+			}
+		}
+		if v[within] != nil || len(out) == 0 && len(v) > 0 {
+			return nil
+		}
+		return out
+	case []any:
+		out := slices.DeleteFunc(slices.Clone(v), func(e any) bool { return e != nil && apart(e) == nil })
+		if len(out) == 0 && len(v) > 0 {
+			return nil
+		}
+		return merge.Rebuilt(out, apart)
+	}
+	return others
+}
+
 // possible returns what others hold of an object that local drops, without the fields that are not allowed
-// once the discriminator is gone that the applier alone holds: no manager can keep them. nil: nothing.
+// once the discriminator is gone that the applier alone holds: no manager can keep them. nil: nothing, also of an
+// object that would lack what it needs.
 func possible(applied, others any, typ *merge.Type) any {
 	held, isMap := others.(map[string]any)
 	if !isMap || typ == nil || typ.Kind != merge.Object {
@@ -66,6 +91,12 @@ func possible(applied, others any, typ *merge.Type) any {
 	}
 	mine, out := merge.At[map[string]any](applied), maps.Clone(held)
 	for _, g := range typ.OneOf {
+		stated := func(of map[string]any) bool {
+			return slices.ContainsFunc(g.Fields, func(f string) bool { return of[f] != nil })
+		}
+		if g.Discriminator == "" && stated(mine) && !stated(held) {
+			return nil // of a probe's handlers the object needs one
+		}
 		if g.Discriminator == "" || mine[g.Discriminator] == nil || held[g.Discriminator] != nil {
 			continue
 		}
@@ -78,6 +109,11 @@ func possible(applied, others any, typ *merge.Type) any {
 	for name, v := range out {
 		if out[name] = possible(mine[name], v, typ.Field(name).Type); out[name] == nil {
 			delete(out, name)
+		}
+	}
+	for name, f := range typ.Fields {
+		if out[name] == nil && f.Required && f.Default == nil {
+			return nil
 		}
 	}
 	if len(out) == 0 && len(held) > 0 {
@@ -120,8 +156,8 @@ func entriesStay(local []any, at place, typ *merge.Type) []any {
 		}
 		if n := is.At(step); n >= 0 {
 			now[n] = withOthers(now[n], place{applied[i], others[h], live[w]}, typ.Elem)
-		} else {
-			stay[w] = others[h]
+		} else if e := apart(others[h]); e != nil {
+			stay[w] = e
 		}
 	}
 	behind, last := map[int][]any{}, -1
