@@ -3,7 +3,9 @@ package plandoc
 import (
 	"bytes"
 	"cmp"
+	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -12,8 +14,10 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
+	"github.com/kubectl-merge/kubectl-merge/internal/suggest"
 	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
 // Writer writes a document object by object, and keeps none of them.
@@ -188,3 +192,199 @@ type builder struct {
 }
 
 func (b *builder) line(text string) { b.WriteString(text + "\n") }
+
+// codec is a mapping of a document that is being written or read. Each field is listed once, for
+// both directions: an encoder takes its value, a decoder sets it.
+type codec interface {
+	// textField is a string, which is left out if it is empty. read takes the one that was decoded, ""
+	// for an absent one, and returns what is wrong with it.
+	textField(name, v string, read func(string) (problem string))
+	flag(name string, v *bool)
+	number(name string, v *int)
+	valueField(name string, v *merge.Opt)
+	texts(name string, v *[]string) // left out if nil
+	mapping(name string, used bool, fields func(codec))
+	list(name string, n int, entry func(i int, c codec))
+	bad(name, problem string) // of what was decoded; name "" is the mapping itself
+}
+
+// codeText passes a string to which nothing applies.
+func codeText(c codec, name string, v *string) {
+	c.textField(name, *v, func(s string) string {
+		*v = s
+		return ""
+	})
+}
+
+// each passes a list of mappings.
+func each[T any](c codec, name string, all *[]T, fields func(*T, codec)) {
+	c.list(name, len(*all), func(i int, c codec) {
+		if i == len(*all) {
+			*all = append(*all, *new(T))
+		}
+		fields(&(*all)[i], c)
+	})
+}
+
+// optional passes a mapping that may be absent.
+func optional[T any](c codec, name string, v **T, fields func(*T, codec)) {
+	c.mapping(name, *v != nil, func(c codec) {
+		if *v == nil {
+			*v = new(T)
+		}
+		fields(*v, c)
+	})
+}
+
+func (h *Header) fields(c codec) {
+	version, kind := APIVersion, Kind // were checked before
+	codeText(c, "apiVersion", &version)
+	codeText(c, "kind", &kind)
+	c.mapping("cluster", true, func(c codec) {
+		codeText(c, "uid", &h.Cluster.UID)
+		codeText(c, "server", &h.Cluster.Server)
+		c.flag("offline", &h.Cluster.Offline)
+	})
+	if h.Cluster == (Cluster{}) {
+		c.bad("cluster", "must have the uid of the cluster: without it the plan would be bound to none")
+	}
+	optional(c, "set", &h.Set, func(s *Set, c codec) {
+		codeText(c, "id", &s.ID)
+		codeText(c, "parent", &s.Parent)
+		codeText(c, "namespace", &s.Namespace)
+	})
+	c.flag("serverSide", &h.ServerSide)
+	c.flag("record", &h.Record)
+	rules := ""
+	if h.Record {
+		c.flag("unfinished", &h.Unfinished)
+		codeText(c, "manager", &h.Manager)
+		rules = h.Rules.SensitiveText()
+	}
+	c.textField("sensitive", rules, func(s string) string {
+		var err error
+		if h.Rules, err = schema.ParseRules([]byte(s)); err != nil {
+			return "must be rules: " + err.Error()
+		}
+		return ""
+	})
+	c.textField("secrets", map[bool]string{true: "shown", false: "hashed"}[h.ShowSecrets], func(s string) string {
+		h.ShowSecrets = s == "shown"
+		return unless(h.ShowSecrets || s == "hashed", "must be shown or hashed")
+	})
+	c.textField("salt", base64.StdEncoding.EncodeToString(h.Salt), func(s string) string {
+		var err error
+		h.Salt, err = base64.StdEncoding.DecodeString(s)
+		return unless(err == nil && len(h.Salt) >= 8, "must be at least 8 bytes in base64")
+	})
+}
+
+// unless returns the problem if there is one.
+func unless(fine bool, problem string) string {
+	if fine {
+		return ""
+	}
+	return problem
+}
+
+func (s *Summary) fields(c codec) {
+	if s.Counts == nil {
+		s.Counts = map[apply.Action]int{}
+	}
+	for _, a := range actions {
+		n := s.Counts[a]
+		c.number(string(a), &n)
+		s.Counts[a] = n
+	}
+	c.number("unchanged", &s.Unchanged)
+}
+
+// head passes the fields before the notes.
+func (i *Item) head(c codec) {
+	c.textField("action", string(i.Action), func(s string) string {
+		i.Action = apply.Action(s)
+		if slices.Contains(actions, i.Action) {
+			return ""
+		}
+		names := strings.Fields(strings.Trim(fmt.Sprint(actions), "[]"))
+		return "must be one of " + strings.Join(names, ", ") + suggest.Hint(s, names)
+	})
+	codeText(c, "apiVersion", &i.APIVersion)
+	codeText(c, "kind", &i.Kind)
+	codeText(c, "namespace", &i.Namespace)
+	codeText(c, "name", &i.Name)
+	codeText(c, "uid", &i.UID)
+	codeText(c, "resourceVersion", &i.ResourceVersion)
+	codeText(c, "impact", &i.Impact)
+	codeText(c, "reason", &i.Reason)
+	if i.APIVersion == "" || i.Kind == "" || i.Name == "" {
+		c.bad("", "must have apiVersion, kind and name")
+	}
+}
+
+// tail passes the fields after the notes.
+func (i *Item) tail(c codec) {
+	c.textField("outcome", string(i.Outcome), func(s string) string {
+		i.Outcome = Outcome(s)
+		return unless(slices.Contains([]Outcome{"", Begun, Done, Refused}, i.Outcome), "must be begun, done or refused")
+	})
+	c.mapping("written", i.Written.UID+i.Written.ResourceVersion != "", func(c codec) {
+		codeText(c, "uid", &i.Written.UID)
+		codeText(c, "resourceVersion", &i.Written.ResourceVersion)
+		c.texts("appliedBy", &i.Written.AppliedBy)
+	})
+	each(c, "conflicts", &i.Conflicts, func(at *ConflictAt, c codec) {
+		codeText(c, "path", &at.Path)
+		codeText(c, "reason", &at.Reason)
+	})
+	each(c, "changes", &i.Changes, (*ChangeOf).fields)
+	optional(c, "lastApplied", &i.LastApplied, func(s *Sides, c codec) {
+		if !s.Before.Set && !s.After.Set {
+			s.After = merge.Some(nil)
+		}
+		c.valueField("before", &s.Before)
+		c.valueField("after", &s.After)
+		*s = Sides{stated(s.Before), stated(s.After)}
+	})
+	held := merge.Opt{Value: i.ManagedFields, Set: i.ManagedFields != nil}
+	c.valueField("managedFields", &held)
+	if i.ManagedFields = merge.At[[]any](held.Value); held.Set && i.ManagedFields == nil {
+		c.bad("managedFields", "must be a list")
+	}
+	c.flag("complete", &i.Complete)
+}
+
+// stated returns o, and absent for null.
+func stated(o merge.Opt) merge.Opt {
+	o.Set = o.Set && o.Value != nil
+	return o
+}
+
+func (c *ChangeOf) fields(to codec) {
+	to.textField("path", c.Path, func(s string) string {
+		c.Path = s
+		if _, err := c.ParsedPath(); err != nil {
+			return err.Error()
+		}
+		return unless(s != "", "is missing")
+	})
+	to.valueField("before", &c.Before)
+	to.valueField("after", &c.After)
+	optional(to, "order", &c.Order, func(o *Order, to codec) {
+		to.texts("before", &o.Before)
+		to.texts("after", &o.After)
+	})
+	codeText(to, "reason", &c.Reason)
+	if c.Order == nil && !c.Before.Set && !c.After.Set {
+		to.bad("", "must have before or after")
+	}
+}
+
+// ParsedPath returns the path of a change; empty for the whole object. The error is
+// merge.ParsePath's.
+func (c ChangeOf) ParsedPath() (merge.Path, error) {
+	if c.Path == "." {
+		return merge.Path{}, nil
+	}
+	return merge.ParsePath(c.Path)
+}

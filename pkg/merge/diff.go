@@ -1,6 +1,8 @@
 package merge
 
 import (
+	"encoding/json"
+	"fmt"
 	"slices"
 	"sort"
 )
@@ -115,4 +117,141 @@ func steps(t *Type, list []any) []Step {
 		out[i] = StepOf(t, e, 0)
 	}
 	return out
+}
+
+// Replay applies changes, one after the other, to a copy of v. Replaying a plan's changes
+// on live gives its result; an error names the path that is missing.
+func Replay(v any, changes []Change) (any, error) {
+	for _, c := range changes {
+		var err error
+		if v, err = replay(v, c.Path, c); err != nil {
+			return nil, fmt.Errorf("%s: %w", c.Path, err)
+		}
+	}
+	return v, nil
+}
+
+// Reverse reverses changes: replaying them on the result gives live. It never returns nil.
+func Reverse(changes []Change) []Change {
+	out := make([]Change, 0, len(changes))
+	var orders []Change // lists that get entries back, put into order at the end
+	seen := map[string]bool{}
+	for i := len(changes) - 1; i >= 0; i-- {
+		c := changes[i]
+		if list := listOf(c); list != nil && !seen[list.String()] {
+			seen[list.String()] = true
+			orders = append(orders, Change{Op: OpOrder, Path: list, OldOrder: c.NewOrder, NewOrder: c.OldOrder})
+		}
+		if c.Op == OpOrder {
+			continue
+		}
+		r := Change{Op: OpSet, Path: c.Path, Old: c.New, New: c.Old}
+		if !r.New.Set {
+			r.Op = OpRemove
+		}
+		out = append(out, r)
+	}
+	return append(out, orders...)
+}
+
+// listOf returns the path of the list whose order the change's reversal has to restore, or nil.
+func listOf(c Change) Path {
+	switch {
+	case c.OldOrder == nil:
+		return nil
+	case c.Op == OpOrder:
+		return c.Path
+	}
+	return c.Path[:len(c.Path)-1]
+}
+
+func replay(v any, p Path, c Change) (any, error) {
+	if len(p) == 0 {
+		switch c.Op {
+		case OpOrder:
+			return reorder(v, c.NewOrder)
+		case OpRemove:
+			return nil, nil
+		}
+		return c.New.Value, nil
+	}
+	last := len(p) == 1 && c.Op != OpOrder
+	switch s := p[0]; s.Kind {
+	case FieldStep:
+		m, ok := v.(map[string]any)
+		if !ok {
+			return nil, fmt.Errorf("%s: no object to hold it", s)
+		}
+		if last && c.Op == OpRemove {
+			return Without(m, s.Name), nil
+		}
+		old, ok := m[s.Name]
+		if !ok && !last {
+			return nil, fmt.Errorf("%s: not there", s)
+		}
+		e, err := replay(old, p[1:], c)
+		return With(m, e, s.Name), err
+	default:
+		list, ok := v.([]any)
+		if !ok {
+			return nil, fmt.Errorf("%s: no list to hold it", s)
+		}
+		return replayEntry(list, p, c, last)
+	}
+}
+
+func replayEntry(list []any, p Path, c Change, last bool) (any, error) {
+	i := EntryAt(list, p[0], nil)
+	if last && c.Op == OpSet && !c.Old.Set {
+		i = -1 // a new entry, even if its keys resemble another's
+	}
+	out := append(make([]any, 0, len(list)+1), list...)
+	switch {
+	case i < 0 && last && c.Op == OpSet:
+		return append(out, c.New.Value), nil
+	case i < 0:
+		return nil, fmt.Errorf("%s: not there", p[0])
+	case last && c.Op == OpRemove:
+		return append(out[:i], out[i+1:]...), nil
+	}
+	e, err := replay(list[i], p[1:], c)
+	out[i] = e
+	return out, err
+}
+
+// reorder puts entries into the order of steps; entries that no step names come last.
+func reorder(v any, steps []Step) (any, error) {
+	list, ok := v.([]any)
+	if !ok {
+		return nil, fmt.Errorf("no list to reorder")
+	}
+	entries := EntriesOf(list, nil)
+	used := make([]bool, len(list))
+	out := make([]any, 0, len(list))
+	for _, s := range steps {
+		if i := entries.At(s); i >= 0 && !used[i] {
+			out, used[i] = append(out, list[i]), true
+		}
+	}
+	for i, e := range list {
+		if !used[i] {
+			out = append(out, e)
+		}
+	}
+	return out, nil
+}
+
+// sameKey compares a key's value with what a user may have typed for it.
+func sameKey(a, b any) bool {
+	return equalScalars(a, b, nil) || a != nil && b != nil && plain(a) == plain(b)
+}
+
+func plain(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case json.Number:
+		return v.String()
+	}
+	return canonical(v)
 }
