@@ -29,9 +29,23 @@ func isBy(e map[string]any, manager, operation string) bool {
 	return merge.At[string](e, "manager") == manager && merge.At[string](e, "operation") == operation && merge.At[string](e, "subresource") == ""
 }
 
-// list returns the entries of managedFields.
+// list returns the entries of managedFields. What those of a Secret hold as stringData is in data: the server does
+// not remove it with them.
 func list(live map[string]any) []map[string]any {
-	return merge.MapsAt(live, "metadata", "managedFields")
+	all := merge.MapsAt(live, "metadata", "managedFields")
+	for i, e := range all {
+		if textual(live, e) {
+			held := maps.Clone(merge.At[map[string]any](e, "fieldsV1", "f:stringData"))
+			maps.Copy(held, merge.At[map[string]any](e, "fieldsV1", "f:data"))
+			all[i] = merge.With(merge.Without(e, "fieldsV1", "f:stringData"), held, "fieldsV1", "f:data")
+		}
+	}
+	return all
+}
+
+// textual reports whether an entry of the object is that of a Secret, and holds stringData.
+func textual(live, entry map[string]any) bool {
+	return live["kind"] == "Secret" && live["apiVersion"] == "v1" && merge.At[map[string]any](entry, "fieldsV1", "f:stringData") != nil
 }
 
 // Recorded reports whether live has managedFields; an empty list, as WithEntries may leave
