@@ -1,5 +1,7 @@
 package merge
 
+import "maps"
+
 // dropped merges what original had and local no longer has, and live still does.
 //
 // A scalar, an atomic value and an entry of a map or list are removed as a whole. Of a map,
@@ -206,7 +208,7 @@ func leftOf(t *Type, o, v any) Opt {
 		if t != nil && (t.Atomic || isList(t)) {
 			return Opt{}
 		}
-		om, out := At[map[string]any](o), map[string]any{}
+		om, out, defaults := At[map[string]any](o), map[string]any{}, map[string]any{}
 		for name, vv := range v {
 			ov := om[name]
 			f, entry := childOf(t, name)
@@ -218,9 +220,14 @@ func leftOf(t *Type, o, v any) Opt {
 			}
 			if left := leftOf(f.Type, ov, vv); left.Set {
 				out[name] = left.Value
+			} else if f.Default != nil && Equal(vv, f.Default, f.Type) {
+				defaults[name] = vv
 			} else if f.Required && f.Default == nil {
 				return Opt{}
 			}
+		}
+		if len(out) > 0 { // the server would fill them in again
+			maps.Copy(out, defaults)
 		}
 		return Opt{Value: out, Set: len(out) > 0}
 	case []any:
