@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
 	"github.com/kubectl-merge/kubectl-merge/internal/redact"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/internal/wait"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 )
@@ -168,6 +169,9 @@ func (e *env) report(err error) {
 		}
 		if reached, ok := errors.AsType[*run.NotReached](one); ok {
 			n.Object, n.Namespace, n.Kind = reached.Target.String(), reached.Target.Namespace, noteWaiting
+		}
+		if late, ok := errors.AsType[*wait.NotReady](one); ok {
+			n.Object, n.Namespace = late.Object.Target.String(), late.Object.Namespace
 		}
 		text := errorText(e.secretValues().Blank(one.Error()))
 		n.Object = cmp.Or(n.Object, subject(text))

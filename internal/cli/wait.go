@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
@@ -225,11 +224,11 @@ func (r waitReport) event(e waitEvent) {
 	_ = escape.WriteJSON(r.line.Beside(r.ErrOut), e, "") // only stdout matters
 }
 
-// end prints events and logs of the objects that are not ready, and adds the exit code to the
-// wait's error. For programs, each object is one line with all of it.
+// end prints events and logs of the objects that are not ready, for programs all that is known of each in one
+// line, and adds the exit code to the wait's error.
 func (r waitReport) end(err error) error {
 	late := false
-	errs := slices.DeleteFunc(leaves(err), func(one error) bool {
+	for _, one := range leaves(err) {
 		e, is := errors.AsType[*wait.NotReady](one)
 		switch late = late || is; {
 		case is && r.json:
@@ -242,10 +241,9 @@ func (r waitReport) end(err error) error {
 		case is:
 			r.details(e)
 		}
-		return is && r.json
-	})
-	if err = errors.Join(errs...); late {
-		err = &exit{Code: notReady, Err: err}
+	}
+	if late {
+		return &exit{Code: notReady, Err: err}
 	}
 	return err
 }

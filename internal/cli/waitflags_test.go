@@ -149,9 +149,8 @@ note: deployment.apps/web: pod web-1, container app: log:
 
 	r, _, errs = report(false, true, false)
 	err := r.end(errors.Join(late))
-	var only *exit
-	if exitCode(err) != notReady || !errors.As(err, &only) || only.Err != nil {
-		t.Errorf("for programs the error is printed twice: %v", err)
+	if exitCode(err) != notReady || !errors.Is(err, error(late)) {
+		t.Errorf("for programs: %v, code %d: its reason is in no line", err, exitCode(err))
 	}
 	var event waitEvent
 	if err := json.Unmarshal(errs.Bytes(), &event); err != nil || event.Kind != waitNotReady || event.Because != "timed out" || len(event.Logs) != 2 || event.Pod != "web-1" || event.Events[0] != late.Events[0] {
