@@ -36,7 +36,7 @@ func (e *env) connect() (*cluster.Cluster, error) {
 	if err == nil && api.Host() == cluster.WithoutConfig {
 		err = e.unchosen(api.Kubeconfig)
 	}
-	return api, e.existing(err)
+	return api, mark("connection-setup", e.existing(err))
 }
 
 // reached is a cluster, with its live objects and schemas.
@@ -90,7 +90,7 @@ func (e *env) existing(err error) error {
 func (e *env) namespacing() (live.Namespacing, error) {
 	name, given, err := e.flags.ToRawKubeConfigLoader().Namespace()
 	if err != nil {
-		return live.Namespacing{}, e.existing(err)
+		return live.Namespacing{}, mark("connection-setup", e.existing(err))
 	}
 	of := "the kubeconfig's context: namespace " + strconv.Quote(name)
 	if given {

@@ -97,14 +97,14 @@ func (c *call) inContexts(ctx context.Context) (err error) {
 func (c *call) chosen() (chosen []string, err error) {
 	config, err := c.flags.ToRawKubeConfigLoader().RawConfig()
 	if err != nil {
-		return nil, mistaken(fmt.Errorf("kubeconfig: %w", err))
+		return nil, mark("connection-setup", mistaken(fmt.Errorf("kubeconfig: %w", err)))
 	}
 	names := slices.Sorted(maps.Keys(config.Contexts))
 	for _, want := range c.contexts {
 		pattern := regexp.MustCompile("^(?s:" + strings.ReplaceAll(regexp.QuoteMeta(strings.ToValidUTF8(want, "?")), `\*`, ".*") + ")$")
 		fits := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !pattern.MatchString(name) })
 		if len(fits) == 0 {
-			return nil, fmt.Errorf("--contexts=%s: fits no context of the kubeconfig%s; there are: %s", want, suggest.Hint(want, names), cmp.Or(listed(names), "none"))
+			return nil, mark("connection-setup", fmt.Errorf("--contexts=%s: fits no context of the kubeconfig%s; there are: %s", want, suggest.Hint(want, names), cmp.Or(listed(names), "none")))
 		}
 		chosen = append(chosen, slices.DeleteFunc(fits, func(name string) bool { return slices.Contains(chosen, name) })...)
 	}

@@ -128,7 +128,7 @@ func (c *call) readSet(ctx context.Context, f setFlags, api *cluster.Cluster, ch
 func (f *setFlags) parent(ctx context.Context, e *env, api *cluster.Cluster) (cluster.Target, error) {
 	kind, name, err := applyset.Reference(f.name)
 	if err != nil {
-		return cluster.Target{}, err
+		return cluster.Target{}, mark("usage", err)
 	}
 	ns := f.namespace
 	if ns == "" {

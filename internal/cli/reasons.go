@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -64,13 +65,13 @@ var reasons = []reason{
 	{name: "no-namespace", is: anError(func(r *cluster.Refusal) bool {
 		return r.Code == http.StatusNotFound && r.Kind == "namespaces" && r.Target.Kind != "Namespace"
 	}), next: toList},
+	{name: "connection-setup", is: anError(func(u *cluster.Unreachable) bool { return u.Setup })},
 	{name: "not-found", is: either(status(http.StatusNotFound), among(fs.ErrNotExist, prune.ErrNoSet, apply.ErrAbsent))},
 	{name: "unauthorized", is: status(http.StatusUnauthorized)},
 	{name: "forbidden", is: status(http.StatusForbidden)},
 	{name: "changed-meanwhile", is: status(http.StatusConflict), wait: true, next: toRepeat},
 	{name: "server-error", is: anError(func(r *cluster.Refusal) bool { return cluster.Busy(r.Code) }), wait: true, next: toRepeat},
-	{name: "connection-setup", is: anError(func(u *cluster.Unreachable) bool { return u.Setup })},
-	{name: "unreachable", is: anError[*cluster.Unreachable](), wait: true, next: toRepeat},
+	{name: "unreachable", is: either(anError[*cluster.Unreachable](), anError[*net.OpError]()), wait: true, next: toRepeat},
 	{name: "usage"},
 	{name: "input"},
 	{name: "other", is: func(error) bool { return true }},

@@ -43,7 +43,7 @@ func (in Inputs) build(ctx context.Context) ([]byte, error) {
 	way := ""
 	switch info, statErr := os.Stat(in.Kustomize); {
 	case strings.Contains(err.Error(), notThere) && errors.Is(statErr, fs.ErrNotExist):
-		return nil, fmt.Errorf("the path %q does not exist; check the name after -k", remoteName(in.Kustomize))
+		return nil, fmt.Errorf("the path %q does not exist; check the name after -k%.0w", remoteName(in.Kustomize), statErr)
 	case statErr == nil && !info.IsDir():
 		return nil, fmt.Errorf("-k %s: is a file: give the folder of its kustomization with -k, or a manifest with -f", in.Kustomize)
 	}

@@ -211,11 +211,11 @@ func (in Inputs) expand(path string) ([]string, error) {
 			if strings.HasPrefix(path, "~") {
 				quoted = " (a shell replaces a ~ where a word begins with it, without quotes)"
 			}
-			return nil, fmt.Errorf("the path %q does not exist; check the name after %s%s", path, cmp.Or(in.Flag, "-f"), quoted)
+			return nil, fmt.Errorf("the path %q does not exist; check the name after %s%s%.0w", path, cmp.Or(in.Flag, "-f"), quoted, err) // .0: the cause without its text
 		}
 		var names []string
-		if _, err := os.Readlink(path); err == nil { // it is its own match
-			return nil, fmt.Errorf("%s: is a link to what does not exist: check where it leads", path)
+		if _, notLink := os.Readlink(path); notLink == nil { // it is its own match
+			return nil, fmt.Errorf("%s: is a link to what does not exist: check where it leads%.0w", path, err)
 		}
 		for _, m := range matches {
 			more, err := in.expand(m)

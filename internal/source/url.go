@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -29,7 +30,7 @@ func (in Inputs) get(ctx context.Context, address string) ([]byte, error) {
 		data, again, err = in.getOnce(ctx, address)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		return nil, fmt.Errorf("its server has not answered whole within %s: try again, or give it longer with --request-timeout", limit)
+		return nil, fmt.Errorf("its server has not answered whole within %s: try again, or give it longer with --request-timeout%.0w", limit, &net.OpError{Op: "read", Err: err}) // .0: the cause without its text
 	}
 	if bare, ok := errors.AsType[*url.Error](err); ok { // its text contains the address, with its secrets
 		way := "check the address"

@@ -2,8 +2,10 @@ package source
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -37,7 +39,7 @@ func TestURLBounded(t *testing.T) {
 	} {
 		s := httptest.NewServer(tt.answer)
 		_, err := Read(t.Context(), Inputs{Files: []string{s.URL + "/x.yaml"}, Timeout: 300 * time.Millisecond})
-		if err == nil || !strings.Contains(err.Error(), "has not answered whole within 300ms: try again, or give it longer with --request-timeout") {
+		if !errors.As(err, new(*net.OpError)) || !strings.HasSuffix(err.Error(), "has not answered whole within 300ms: try again, or give it longer with --request-timeout") {
 			t.Errorf("%s: %v", tt.why, err)
 		}
 		s.Close()
