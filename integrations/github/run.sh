@@ -46,8 +46,8 @@ code=0
 case "$COMMAND" in
 diff)
 	kubectl-merge diff "${args[@]}" -o markdown >"$report" || code=$?
-	differences=true
-	[ "$code" != 0 ] || differences=false
+	differences=false
+	case "$code" in 1 | 3) differences=true ;; esac # not an error, after which nothing is known of live
 	[ -s "$report" ] || echo "No differences." >"$report"
 	echo "differences=$differences" >>"$GITHUB_OUTPUT"
 	if [ "$code" != 2 ]; then # 2 is an error: its messages are in the log, and there is no report
