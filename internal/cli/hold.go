@@ -90,14 +90,18 @@ func (h *holding) users(p *run.Plan) *wait.Users {
 
 // keepNamed keeps an item, and the Namespace whose deletion would delete it.
 func keepNamed(p *run.Plan, item *run.Item, use wait.Use) {
-	reason := "is still named by " + use.By + ": to have it removed, merge again when nothing names it any more; --wait waits for that"
+	again := ": to have it removed, merge again "
+	if pruner := prunerOf(p); pruner != nil && pruner.Disband { // nothing is merged
+		again = ": to have it removed, run this again "
+	}
+	reason := "is still named by " + use.By + again + "when nothing names it any more; --wait waits for that"
 	if use.By == "" {
-		reason = fmt.Sprintf("whether pods name it cannot be known (%s): to have it removed, merge again with that permission", use.Unknown)
+		reason = fmt.Sprintf("whether pods name it cannot be known (%s)%swith that permission", use.Unknown, again)
 	}
 	item.Surplus = &run.Surplus{Keep: true, Reason: reason}
 	for _, ns := range p.Others {
 		if ns.Target.Group == "" && ns.Target.Kind == "Namespace" && ns.Target.Name == item.Target.Namespace && ns.Action() == apply.Delete {
-			ns.Surplus = &run.Surplus{Keep: true, Reason: "holds " + item.Target.String() + ", which is kept: to have it removed, merge again when that is gone"}
+			ns.Surplus = &run.Surplus{Keep: true, Reason: "holds " + item.Target.String() + ", which is kept" + again + "when that is gone"}
 		}
 	}
 }

@@ -182,7 +182,7 @@ func TestDelete(t *testing.T) {
 	}
 	named := one()
 	named.by["GET /api/v1/namespaces/shop/pods"] = []string{listOf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"web","namespace":"shop","uid":"p"},"spec":{"volumes":[{"name":"v","configMap":{"name":"old"}}]},"status":{"phase":"Running"}}`)}
-	against(t, named, "applyset", "delete", "shop").is(t, "a pod names it", conflicted, "", "configmap/old: kept: is still named by pod/web: to have it removed, merge again when nothing names it any more")
+	against(t, named, "applyset", "delete", "shop").is(t, "a pod names it", conflicted, "", "configmap/old: kept: is still named by pod/web: to have it removed, run this again when nothing names it any more")
 
 	var many []string
 	for i := range 26 {
