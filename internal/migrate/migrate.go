@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -40,8 +41,8 @@ type Planner struct {
 type Subject struct {
 	apply.Subject // as a file has it
 
-	// Served reports whether the server still has the kind in another version of its group.
-	Served func(apiVersion string) bool
+	// In reads the object in another version of its group; nil if the server has the kind in it no more.
+	In func(apiVersion string) (map[string]any, error)
 }
 
 // Move is the planned migration of one object. Final differs from Live only in managedFields, and
@@ -160,23 +161,41 @@ func (c *change) serverRows(ctx context.Context, m moving) error {
 	return c.fileRows(ctx)
 }
 
-// fileRows reports the result of a server-side apply of the file after the migration. What was
-// applied in another version than the file's cannot be compared with it.
+// fileRows reports the result of a server-side apply of the file after the migration.
 func (c *change) fileRows(ctx context.Context) error {
-	if c.Named || c.APIVersion() != apiVersion(c.Live) {
+	if c.Named {
 		return nil
 	}
-	plan, err := c.merger("strict").Plan(ctx, c.Subject.Subject, c.Final)
+	final, err := c.finalInFile()
+	if err != nil {
+		return err
+	}
+	plan, err := c.merger("strict").Plan(ctx, c.Subject.Subject, final)
 	if err != nil {
 		return unnamed(err)
 	}
 	for _, d := range plan.Conflicts {
-		c.Rows = append(c.Rows, Row{Path: d.Path, What: Conflict, By: c.others(c.Final, d.Path)})
+		c.Rows = append(c.Rows, Row{Path: d.Path, What: Conflict, By: c.others(final, d.Path)})
 	}
 	for _, r := range plan.Removed {
 		c.Rows = append(c.Rows, Row{Path: r.Path, What: Removed})
 	}
 	return nil
+}
+
+// finalInFile returns Final in the file's version: a merge of the file reads the object in that.
+func (c *change) finalInFile() (map[string]any, error) {
+	if c.APIVersion() == apiVersion(c.Final) {
+		return c.Final, nil
+	}
+	obj, err := c.In(c.APIVersion())
+	if obj == nil {
+		return nil, err
+	}
+	if lastapplied.Read(c.Final).State == lastapplied.None {
+		obj = merge.At[map[string]any](lastapplied.Without(obj))
+	}
+	return ownership.WithEntries(obj, merge.At[[]any](c.Final, "metadata", "managedFields")), nil
 }
 
 // clientRows reports a migration to client-side apply. before holds the applier's fields before it,

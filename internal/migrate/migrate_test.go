@@ -26,7 +26,7 @@ const applied = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c","n
 
 func plan(t *testing.T, p Planner, file string, obj map[string]any) (Move, error) {
 	t.Helper()
-	s := Subject{Subject: apply.Subject{Object: object.Object{Value: read(t, file)}, Name: "configmap/c"}, Served: func(string) bool { return true }}
+	s := Subject{Subject: apply.Subject{Object: object.Object{Value: read(t, file)}, Name: "configmap/c"}, In: func(string) (map[string]any, error) { return obj, nil }}
 	return p.Plan(context.Background(), s, obj)
 }
 

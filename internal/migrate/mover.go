@@ -52,12 +52,18 @@ func (m *Mover) Plan(ctx context.Context, local []object.Object) ([]*Item, error
 	return items, nil
 }
 
-// read reads an object in the version in which it was applied last, if the server still has it.
-func (m *Mover) read(ctx context.Context, i *Item) (map[string]any, error) {
-	obj, err := m.API.Get(ctx, i.Target)
+// get reads an object; nil if there is none, or not in this version.
+func (m *Mover) get(ctx context.Context, t cluster.Target) (map[string]any, error) {
+	obj, err := m.API.Get(ctx, t)
 	if cluster.IsNotFound(err) {
 		return nil, nil
 	}
+	return obj, err
+}
+
+// read reads an object in the version in which it was applied last, if the server still has it.
+func (m *Mover) read(ctx context.Context, i *Item) (map[string]any, error) {
+	obj, err := m.get(ctx, i.Target)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", i.Target, err)
 	}
@@ -75,12 +81,11 @@ func (m *Mover) read(ctx context.Context, i *Item) (map[string]any, error) {
 
 func (m *Mover) subject(ctx context.Context, i *Item) Subject {
 	s := Subject{Subject: apply.Subject{Object: i.local, Name: i.Target.String(), HasStatus: i.Status}}
-	s.Served = func(version string) bool { // discovery may be outdated, the object is not
+	s.In = func(version string) (map[string]any, error) { // discovery may be outdated, the object is not
 		of := object.Object{Value: map[string]any{"apiVersion": version}}
 		t := i.Target
 		t.Group, t.Version = of.Group(), of.Version()
-		_, err := m.API.Get(ctx, t)
-		return !cluster.IsNotFound(err)
+		return m.get(ctx, t)
 	}
 	return s
 }

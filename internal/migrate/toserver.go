@@ -17,7 +17,7 @@ import (
 // those that others have changed since.
 func (c *change) toServerSide(ctx context.Context) error {
 	m := moving{from: c.moved(), before: ownership.Applied(c.Live, c.Manager)}
-	c.Late = len(c.rewrite.Convert(c.Live, c.Type, c.Served)) > 0
+	c.Late = len(c.rewrite.Convert(c.Live, c.Type, c.served)) > 0
 	switch {
 	case len(m.from) > 0 || m.before == nil:
 		if err := c.adopt(ctx, &m); err != nil {
@@ -50,6 +50,12 @@ func (c *change) adopt(ctx context.Context, m *moving) error {
 		return err
 	}
 	return c.rewrite.Adopt(fields, m.from)
+}
+
+// served reports whether the server still has the kind in a version. It counts as served after another error.
+func (c *change) served(apiVersion string) bool {
+	obj, err := c.In(apiVersion)
+	return obj != nil || err != nil
 }
 
 // moving holds the inputs of a migration to server-side apply.
@@ -139,7 +145,7 @@ func (c *change) toClientSide() error {
 	if err := c.rewrite.Release(apply.DefaultManager); err != nil {
 		return err
 	}
-	c.rewrite.Convert(c.Live, c.Type, c.Served)
+	c.rewrite.Convert(c.Live, c.Type, c.served)
 	c.Final = ownership.WithEntries(merge.At[map[string]any](lastapplied.With(c.Live, text)), c.rewrite.Entries())
 	c.clientRows(before, conf)
 	return nil

@@ -154,7 +154,7 @@ func (r *owners) migrate(objects []*sweptObject) {
 	r.migrated = len(objects)
 	parallel(objects, func(o *sweptObject) {
 		planner := migrate.Planner{To: migrate.ToServerSide, Manager: apply.ServerManager, Schemas: r.schemas(o)}
-		move, err := planner.Plan(context.Background(), migrate.Subject{Subject: o.subject(o.v2), Served: func(string) bool { return true }}, before[o])
+		move, err := planner.Plan(context.Background(), migrate.Subject{Subject: o.subject(o.v2), In: func(string) (map[string]any, error) { return before[o], nil }}, before[o])
 		if err != nil {
 			r.t.Errorf("%s: %v", o, err)
 			return

@@ -349,7 +349,7 @@ func (p *played) thereAndBack() {
 			return
 		}
 		planner := migrate.Planner{To: to, Manager: apply.ServerManager, Schemas: p.schemas}
-		move, err := planner.Plan(context.Background(), migrate.Subject{Subject: p.subject(), Served: func(string) bool { return true }}, before)
+		move, err := planner.Plan(context.Background(), migrate.Subject{Subject: p.subject(), In: func(string) (map[string]any, error) { return before, nil }}, before)
 		if err != nil {
 			p.fail("migrated to "+string(to), "%v", err)
 			return
