@@ -114,8 +114,11 @@ func (m *Mover) apply(ctx context.Context, i *Item) error {
 		return nil
 	}
 	obj, err := m.API.Apply(ctx, i.Target, i.Move.Trial, cluster.Write{FieldManager: m.Planner.Manager, DryRun: true})
-	if err != nil {
+	switch {
+	case cluster.IsRefusal(err):
 		return fmt.Errorf("%s: applying what the migration moves was refused: %w", i.Target, err)
+	case err != nil:
+		return fmt.Errorf("%s: whether the server accepts an apply of what the migration moves is not known, it gave no answer to a trial: %w", i.Target, err)
 	}
 	if at, changed := i.Move.changed(obj); changed {
 		return fmt.Errorf("%s: %s: applying what the migration moves would change it, though it has live's value: look for an admission webhook", i.Target, at)
@@ -160,6 +163,9 @@ func (m *Mover) write(ctx context.Context, i *Item, dry bool) (write.Result, err
 		again, err := m.Planner.Plan(ctx, m.subject(ctx, i), obj)
 		if err != nil {
 			return apply.Planned{}, err
+		}
+		if again.Action == apply.Nothing { // maybe by what was sent: what is known of that is still reported, and tried
+			again.Rows, again.Trial, again.Late = i.Move.Rows, i.Move.Trial, i.Move.Late
 		}
 		i.Move = again
 		if !dry && again.Action != apply.Nothing {

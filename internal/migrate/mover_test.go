@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,7 +17,9 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/live"
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
+	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/test/values"
 )
 
@@ -30,7 +34,10 @@ type recorder struct {
 	refuse    map[string]error                    // by what is asked, once each
 	stores    func(map[string]any) map[string]any // what an apply makes of the object; nil: nothing
 	meanwhile map[string]func(*recorder)          // what others do before a request
+	loses     bool                                // the answer to the next write, which is done
 }
+
+var lost = &cluster.Unreachable{Text: "cut off", Lost: true}
 
 func (r *recorder) Resolve(_ context.Context, objects []object.Object) ([]live.Located, error) {
 	var all []live.Located
@@ -77,10 +84,17 @@ func (r *recorder) MergePatch(_ context.Context, _ cluster.Target, patch any, w 
 	obj := values.Patched(r.object, change)
 	if !w.DryRun {
 		obj = values.Patched(obj, map[string]any{"metadata": map[string]any{"resourceVersion": fmt.Sprint(100 + len(r.log))}})
+		slices.Reverse(merge.At[[]any](obj, "metadata", "managedFields")) // a server orders them, too
 		r.object = obj
+	}
+	if r.loses && !w.DryRun {
+		r.loses = false
+		return nil, lost
 	}
 	return obj, nil
 }
+
+func (*recorder) Patience() time.Duration { return time.Second }
 
 func (r *recorder) Apply(_ context.Context, _ cluster.Target, _ any, w cluster.Write) (map[string]any, error) {
 	if err := r.asked("apply as "+w.FieldManager, w); err != nil {
@@ -165,6 +179,9 @@ func TestRefused(t *testing.T) {
 		{"the apply is refused", func(r *recorder) {
 			r.refuse = map[string]error{"try apply as kubectl": &cluster.Refusal{Code: http.StatusConflict, Text: "owned by bob"}}
 		}, "applying what the migration moves was refused: owned by bob"},
+		{"the answer to the apply is lost", func(r *recorder) {
+			r.refuse = map[string]error{"try apply as kubectl": lost}
+		}, "gave no answer to a trial: cut off"},
 		{"a webhook changes a value", func(r *recorder) {
 			r.stores = func(obj map[string]any) map[string]any {
 				return values.Patched(obj, map[string]any{"data": map[string]any{"a": "mutated"}})
@@ -218,6 +235,35 @@ func TestInterrupted(t *testing.T) {
 	m.Write(ctx, items, func(*Item) {})
 	if err := Failed(items); !errors.Is(err, stopped) || !strings.Contains(err.Error(), "configmap/c: was not migrated") {
 		t.Error(err)
+	}
+}
+
+// TestLostAnswer: a migration whose answer is lost, and which the server has carried out, is reported as this run's,
+// with what applying the file will do; what it has entered for other managers is not taken for a write of theirs.
+func TestLostAnswer(t *testing.T) {
+	alone := values.Patched(read(t, applied), map[string]any{"metadata": map[string]any{"managedFields": ownership.Others(read(t, applied), "bob")}})
+	for name, obj := range map[string]map[string]any{"with bob's": read(t, applied), "alone": alone} {
+		for _, p := range []Planner{toServer, {To: ToServerSide, Manager: "ci"}} {
+			r := &recorder{object: obj, loses: true}
+			i, err := moved(t, r, p)
+			if err != nil || i.Result.Outcome != write.Configured || len(i.Move.Rows) == 0 {
+				t.Fatalf("%s, %s: %s, %v, %v", name, p.Manager, i.Result.Outcome, i.Move.Rows, err)
+			}
+			if notes := strings.Join(i.Result.Notes, "; "); notes != "the server's answer to the write was lost; read again, the object is as it should be" {
+				t.Errorf("%s, %s: %s", name, p.Manager, notes)
+			}
+			if writes := strings.Count(strings.Join(r.log, ","), ",patch as"); writes != 1 {
+				t.Errorf("%s, %s: %d writes", name, p.Manager, writes)
+			}
+		}
+	}
+	r := server(t)
+	r.meanwhile = map[string]func(*recorder){"patch as kubectl": func(r *recorder) { // it does not get there
+		r.change("e", "6")
+		r.refuse = map[string]error{"patch as kubectl": lost}
+	}}
+	if i, err := moved(t, r, toServer); err != nil || i.Result.Outcome != write.Configured || len(i.Result.Notes) > 0 {
+		t.Errorf("not executed: %s, %v, %v", i.Result.Outcome, i.Result.Notes, err)
 	}
 }
 

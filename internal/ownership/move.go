@@ -78,17 +78,16 @@ func (r *Rewrite) put(rest []map[string]any, s *fieldpath.Set, entry map[string]
 		}
 		rest = append(rest, entry)
 	}
-	r.changed = r.changed || !sameEntries(r.entries, rest)
+	r.changed = r.changed || len(rest) != len(r.entries) || len(Lacking(rest, r.entries)) > 0
 	r.entries = rest
 	return nil
 }
 
-// sameEntries reports whether each entry of a is in b, whenever it was written.
-func sameEntries(a, b []map[string]any) bool {
-	missing := func(x map[string]any) bool {
-		return !slices.ContainsFunc(b, func(y map[string]any) bool { return merge.Identical(timeless(x), timeless(y)) })
-	}
-	return len(a) == len(b) && !slices.ContainsFunc(a, missing)
+// Lacking returns those of the wanted entries of managedFields that are not there, whenever they were written.
+func Lacking(there, wanted []map[string]any) []map[string]any {
+	return slices.DeleteFunc(slices.Clone(wanted), func(x map[string]any) bool {
+		return slices.ContainsFunc(there, func(y map[string]any) bool { return merge.Identical(timeless(x), timeless(y)) })
+	})
 }
 
 func timeless(e map[string]any) map[string]any {

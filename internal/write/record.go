@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
 	"github.com/kubectl-merge/kubectl-merge/internal/patch"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -32,7 +33,7 @@ func (r *record) look(live map[string]any, manager string) (others string) {
 	if r.sent == nil || !landed(*r.sent, live) {
 		return ""
 	}
-	if others = writers(r.sent.Live, live, manager); others == "" && r.sent.Action == apply.Create && r.end != nil {
+	if others = writers(*r.sent, live, manager); others == "" && r.sent.Action == apply.Create && r.end != nil {
 		r.end(live, nil) // what is written to it from now on is others'
 	}
 	r.done = both(r.done, *r.sent)
@@ -41,7 +42,7 @@ func (r *record) look(live map[string]any, manager string) (others string) {
 }
 
 // landed reports whether the live object shows that the plan was executed: by its
-// last-applied configuration if the plan changes that, else by the changed values. It is
+// last-applied configuration if the plan changes that, else by the changed values, or owners. It is
 // false for a plan that is not stored whole.
 func landed(p apply.Planned, live map[string]any) bool {
 	if p.Final == nil || live == nil || p.Live != nil && version(live) == version(p.Live) {
@@ -53,8 +54,19 @@ func landed(p apply.Planned, live map[string]any) bool {
 	if p.Action == apply.Create {
 		return false // created by another writer, as far as can be seen
 	}
+	if before, after := entries(p.Live), entries(p.Final); !differ(p.Live, p.Final) { // the server puts them in another order
+		ended, begun := ownership.Lacking(after, before), ownership.Lacking(before, after)
+		if missing := ownership.Lacking(entries(live), begun); len(begun) > 0 {
+			return len(missing) < len(begun)
+		}
+		return len(ended) > 0 && len(ownership.Lacking(entries(live), ended)) == len(ended)
+	}
 	sent, _ := patch.Merge(p.Live, p.Final)
 	return holdsAny(sent, live)
+}
+
+func entries(obj map[string]any) []map[string]any {
+	return merge.MapsAt(obj, "metadata", "managedFields")
 }
 
 // holdsAny reports whether a value contains one of the values of a merge patch.
@@ -95,15 +107,16 @@ func both(first *apply.Planned, second apply.Planned) *apply.Planned {
 // mayBeFrom reports whether the manager may have written the object: managedFields name it,
 // or there are none.
 func mayBeFrom(live map[string]any, manager string) bool {
-	all := merge.MapsAt(live, "metadata", "managedFields")
+	all := entries(live)
 	return len(all) == 0 || slices.ContainsFunc(all, func(e map[string]any) bool { return e["manager"] == manager })
 }
 
-// writers names another manager that has written the object between two states of it; ""
-// if none is known. Writes to status, which controllers make all the time, do not count.
-func writers(was, is map[string]any, manager string) string {
-	before := merge.MapsAt(was, "metadata", "managedFields")
-	for _, e := range merge.MapsAt(is, "metadata", "managedFields") {
+// writers names another manager that has written the object since the state that a plan was sent for; ""
+// if none is known. Writes to status, which controllers make all the time, do not count, nor what the plan
+// itself enters for other managers.
+func writers(sent apply.Planned, is map[string]any, manager string) string {
+	before := entries(sent.Live)
+	for _, e := range ownership.Lacking(ownership.Lacking(before, entries(sent.Final)), entries(is)) {
 		name, _ := e["manager"].(string)
 		if name == manager || e["subresource"] != nil {
 			continue

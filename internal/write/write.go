@@ -207,7 +207,7 @@ func (c *applying) settled() {
 	c.note(c.doubt + "; read again, the object is as it should be")
 	if c.sent != nil {
 		if c.sent.Final != nil {
-			c.changedBy(writers(c.sent.Live, live, c.Write.FieldManager))
+			c.changedBy(writers(*c.sent, live, c.Write.FieldManager))
 		}
 		c.done = both(c.done, *c.sent)
 	}
