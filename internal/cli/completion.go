@@ -41,7 +41,7 @@ var _ = registerVerb(verb{
 var anyFile = always(complete.Files)
 
 func objectArgs(s *complete.Server) cobra.CompletionFunc {
-	return complete.UnlessFiles(s.Objects(), nil)
+	return complete.UnlessFiles(s.Objects(), cobra.NoFileCompletions)
 }
 
 // outputs completes --output with the printers that fit, and kubectl's template languages: after

@@ -39,8 +39,10 @@ its labels or by --all.`,
 	example: `  kubectl merge view-last-applied deployment/web
   kubectl merge view-last-applied -f web.yaml -o json`,
 	inputs: "look at",
-	args:   func(s *complete.Server) cobra.CompletionFunc { return complete.UnlessFiles(s.TypeOrName(), nil) },
-	run:    func(c *call, ctx context.Context) error { return (&viewVerb{targetVerb: targetVerb{call: c}}).run(ctx) },
+	args: func(s *complete.Server) cobra.CompletionFunc {
+		return complete.UnlessFiles(s.TypeOrName(), cobra.NoFileCompletions)
+	},
+	run: func(c *call, ctx context.Context) error { return (&viewVerb{targetVerb: targetVerb{call: c}}).run(ctx) },
 })
 
 func (v *viewVerb) run(ctx context.Context) error {

@@ -104,7 +104,7 @@ func TestWhichArgument(t *testing.T) {
 	}{
 		{command(t), fields, []string{"object"}},
 		{command(t, "-f", "x"), fields, []string{"field"}},
-		{command(t, "-f", "x"), nil, nil},
+		{command(t, "-f", "x"), cobra.NoFileCompletions, nil},
 	} {
 		if got, _ := UnlessFiles(objects, tt.fields)(tt.cmd, nil, ""); !slices.Equal(got, tt.want) {
 			t.Errorf("%q, want %q", got, tt.want)

@@ -188,32 +188,29 @@ func (s *Server) reach() (*cluster.Cluster, string, error) {
 
 // names returns those of a type's objects, in the namespace that the flags give.
 func (s *Server) names(ctx context.Context, typ, prefix string) ([]cobra.Completion, error) {
-	api, r, err := s.resource(ctx, typ)
+	api, ns, err := s.reach()
 	if err != nil {
 		return nil, err
 	}
-	ns := ""
-	if r.Namespaced {
-		if ns, _, err = s.Flags.ToRawKubeConfigLoader().Namespace(); err != nil {
-			return nil, err
-		}
+	r, err := s.resource(ctx, api, typ)
+	if err != nil {
+		return nil, err
+	}
+	if !r.Namespaced {
+		ns = ""
 	}
 	names, err := api.Names(ctx, r, ns, most)
 	return object.Each(names, func(name string) string { return prefix + name }), err
 }
 
 // resource returns the server's resource for a word such as deploy or deployments.apps.
-func (s *Server) resource(ctx context.Context, typ string) (*cluster.Cluster, cluster.Resource, error) {
-	api, err := s.Connect()
-	if err != nil {
-		return nil, cluster.Resource{}, err
-	}
+func (s *Server) resource(ctx context.Context, api *cluster.Cluster, typ string) (cluster.Resource, error) {
 	if r, ok := api.OwnWord(ctx, typ); ok { // avoids the mapper, which reads all of discovery
-		return api, r, nil
+		return r, nil
 	}
 	mapper, err := s.Flags.ToRESTMapper()
 	if err != nil {
-		return nil, cluster.Resource{}, err
+		return cluster.Resource{}, err
 	}
 	full, group := schema.ParseResourceArg(strings.ToLower(typ))
 	var kind schema.GroupVersionKind
@@ -224,10 +221,9 @@ func (s *Server) resource(ctx context.Context, typ string) (*cluster.Cluster, cl
 		kind, err = mapper.KindFor(group.WithVersion(""))
 	}
 	if err != nil {
-		return nil, cluster.Resource{}, err
+		return cluster.Resource{}, err
 	}
-	r, err := api.Find(ctx, kind.Group, kind.Version, kind.Kind)
-	return api, r, err
+	return api.Find(ctx, kind.Group, kind.Version, kind.Kind)
 }
 
 func (s *Server) sets(a asking) ([]cobra.Completion, error) {

@@ -162,7 +162,7 @@ func (s *Server) live(a asking, local []object.Object, named []string) ([]object
 	}
 	for _, arg := range named {
 		typ, name, _ := strings.Cut(arg, "/")
-		if _, r, err := s.resource(a.ctx, typ); err == nil {
+		if r, err := s.resource(a.ctx, api, typ); err == nil {
 			targets = append(targets, cluster.Target{Resource: r, Name: name})
 		}
 	}
@@ -181,13 +181,10 @@ func (s *Server) live(a asking, local []object.Object, named []string) ([]object
 // UnlessFiles completes objects if -f is not given, otherwise fields.
 func UnlessFiles(objects, fields cobra.CompletionFunc) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		switch {
-		case !cmd.Flags().Changed("filename"):
+		if !cmd.Flags().Changed("filename") {
 			return objects(cmd, args, typed)
-		case fields != nil:
-			return fields(cmd, args, typed)
 		}
-		return nil, cobra.ShellCompDirectiveNoFileComp
+		return fields(cmd, args, typed)
 	}
 }
 
@@ -242,8 +239,7 @@ func fieldsAt(v any, typ *merge.Type, typed string) []place {
 	}
 	spelled := spelledAs(typed)
 	for {
-		found := below(v, typ, at)
-		found = slices.DeleteFunc(found, func(f place) bool { return !strings.HasPrefix(spelled(f.path), typed) })
+		found := slices.DeleteFunc(below(v, typ, at), func(f place) bool { return !strings.HasPrefix(spelled(f.path), typed) })
 		if len(found) != 1 || !found[0].holder {
 			return found
 		}
@@ -251,8 +247,7 @@ func fieldsAt(v any, typ *merge.Type, typed string) []place {
 		if len(next) != 1 {
 			return append(found, next...)
 		}
-		at = found[0].path
-		typed = spelled(at)
+		at, typed = found[0].path, spelled(found[0].path)
 	}
 }
 

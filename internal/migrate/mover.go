@@ -1,9 +1,11 @@
 package migrate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
@@ -80,14 +82,13 @@ func (m *Mover) read(ctx context.Context, i *Item) (map[string]any, error) {
 }
 
 func (m *Mover) subject(ctx context.Context, i *Item) Subject {
-	s := Subject{Subject: apply.Subject{Object: i.local, Name: i.Target.String(), HasStatus: i.Status}}
-	s.In = func(version string) (map[string]any, error) { // discovery may be outdated, the object is not
+	subject := apply.Subject{Object: i.local, Name: i.Target.String(), HasStatus: i.Status}
+	return Subject{Subject: subject, In: func(version string) (map[string]any, error) { // discovery may be outdated, the object is not
 		of := object.Object{Value: map[string]any{"apiVersion": version}}
 		t := i.Target
 		t.Group, t.Version = of.Group(), of.Version()
 		return m.get(ctx, t)
-	}
-	return s
+	}}
 }
 
 // Try has the server try every migration, and the applier's apply afterwards. It returns the errors
@@ -188,4 +189,59 @@ func (m *Mover) each(ctx context.Context, items []*Item, do, done func(*Item)) {
 // Failed joins the errors of items; nil if there are none.
 func Failed(items []*Item) error {
 	return errors.Join(object.Each(items, func(i *Item) error { return i.Err })...)
+}
+
+// What states what happens to the ownership of a field.
+type What string
+
+// The values of What.
+const (
+	Moves     What = "moves"     // the applier owns it from now on
+	Unstated  What = "unstated"  // a migrated manager held it, and no manager has applied it: it stays in live with its other owners
+	Elsewhere What = "elsewhere" // applied last, and changed by others since: they keep it
+	Conflict  What = "conflict"  // the file states another value than live, which others own: applying the file will be a conflict
+	Removed   What = "removed"   // the file does not state it: applying the file will remove it
+	Shared    What = "shared"    // others own it, too, which client-side apply ignores
+)
+
+// Row describes one field.
+type Row struct {
+	Path merge.Path
+	What What
+	By   []string // its holders before the migration, or the owners of live's value in a conflict; by name
+}
+
+// Formats lists the formats of a report, the default first.
+var Formats = []string{"table", "json"}
+
+// Table returns what happens to each field, a line each, below the names of the columns; nil if
+// nothing happens.
+func Table(items []*Item) (rows [][]string) {
+	for _, i := range items {
+		for _, r := range i.Move.Rows {
+			if rows == nil {
+				rows = [][]string{{"NAMESPACE", "OBJECT", "WHAT", "FIELD", "BY"}}
+			}
+			rows = append(rows, []string{cmp.Or(i.Namespace, "-"), i.String(), string(r.What), cmp.Or(r.Path.String(), "-"), cmp.Or(strings.Join(r.By, ", "), "-")})
+		}
+	}
+	return rows
+}
+
+// Report returns the same for programs, as JSON.
+func Report(p Planner, items []*Item) map[string]any {
+	rows := []any{}
+	for _, i := range items {
+		for _, r := range i.Move.Rows {
+			row := map[string]any{"object": i.String(), "kind": i.Kind, "name": i.Name, "what": r.What, "path": r.Path.String()}
+			if i.Namespace != "" {
+				row["namespace"] = i.Namespace
+			}
+			if len(r.By) > 0 {
+				row["by"] = r.By
+			}
+			rows = append(rows, row)
+		}
+	}
+	return map[string]any{"kind": "MigrationReport", "to": p.To, "manager": p.Manager, "rows": rows}
 }
