@@ -112,11 +112,14 @@ func (p *Planner) holders(live map[string]any) ownership.Holders {
 }
 
 // former returns the managers that have applied the original, as far as the user has named it by them.
-func (o Originals) former(live map[string]any) []string {
-	if o.From == Helm {
+func (o Originals) former() []string {
+	switch {
+	case o.From == Helm:
 		return []string{"helm"} // Helm 4 applies on the server's side
+	case o.From == ManagedFields && o.Managers != nil:
+		return o.Managers.Names
 	}
-	return o.adopted(live)
+	return nil
 }
 
 // adopted returns the managers whose values count as the applier's because the user has

@@ -174,7 +174,7 @@ func (p *Planner) Plan(ctx context.Context, s Subject, live map[string]any) (Pla
 	}
 	in := p.input(s, out.Type)
 	in.Policy.Rules = append(s.Answered(live, out.Type), p.Policy.Rules...)
-	in.Triple, in.Triple.Unstored, in.Former = known.Triple, out.Unstored, p.Original.former(live)
+	in.Triple, in.Triple.Unstored, in.Former = known.Triple, out.Unstored, p.Original.former()
 	p.Rules.look(s, in.Triple, out.Type)
 	out.Sensitive = p.Sensitive(s, in.Triple)
 	if out.Output, err = strategy.Plan(in); err != nil {
@@ -313,8 +313,8 @@ func (e *OtherSet) Error() string {
 }
 
 // join returns local, an object of that name, as part of the set, if there is one; m may be
-// nil. The parent itself stays out: kubectl would prune it. It is an error where local itself states a set, as it is for kubectl, and where live
-// is part of another one.
+// nil. The parent itself stays out: kubectl would prune it. It is an error where local itself
+// states a set, as it is for kubectl, and where live is part of another one.
 func (m *Membership) join(name string, local, live map[string]any) (any, error) {
 	if lastapplied.SetOf(local) != "" {
 		return nil, fmt.Errorf("ApplySet label %q already set in input data: the label is written by --applyset alone: remove it from the input", lastapplied.PartOf)

@@ -122,7 +122,8 @@ func Of(item *run.Item, manager string) []Row {
 	return object.Each(c.rows, Row.detached)
 }
 
-// Below reports whether the value is at the path, or below it: live's path, or that where local states it. Keys of entries may be left out.
+// Below reports whether the value is at the path, or below it: live's path, or that where local
+// states it. Keys of entries may be left out.
 func (r Row) Below(p merge.Path) bool {
 	return r.Path != nil && diff.Within(r.Path, p) || r.Stated != nil && diff.Within(r.Stated, p)
 }

@@ -29,23 +29,24 @@ func isBy(e map[string]any, manager, operation string) bool {
 	return merge.At[string](e, "manager") == manager && merge.At[string](e, "operation") == operation && merge.At[string](e, "subresource") == ""
 }
 
-// list returns the entries of managedFields. What those of a Secret hold as stringData is in data: the server does
-// not remove it with them.
+// list returns the entries of managedFields, as the server should have them; see asStored.
 func list(live map[string]any) []map[string]any {
-	all := merge.MapsAt(live, "metadata", "managedFields")
-	for i, e := range all {
-		if textual(live, e) {
-			held := maps.Clone(merge.At[map[string]any](e, "fieldsV1", "f:stringData"))
-			maps.Copy(held, merge.At[map[string]any](e, "fieldsV1", "f:data"))
-			all[i] = merge.With(merge.Without(e, "fieldsV1", "f:stringData"), held, "fieldsV1", "f:data")
-		}
-	}
+	all, _ := asStored(live)
 	return all
 }
 
-// textual reports whether an entry of the object is that of a Secret, and holds stringData.
-func textual(live, entry map[string]any) bool {
-	return live["kind"] == "Secret" && live["apiVersion"] == "v1" && merge.At[map[string]any](entry, "fieldsV1", "f:stringData") != nil
+// asStored returns the entries of managedFields, and whether that changes some: what those of a Secret hold as
+// stringData is in data, and the server does not remove it with them.
+func asStored(live map[string]any) (all []map[string]any, changed bool) {
+	all = merge.MapsAt(live, "metadata", "managedFields")
+	for i := 0; i < len(all) && live["kind"] == "Secret" && live["apiVersion"] == "v1"; i++ {
+		if texts := merge.At[map[string]any](all[i], "fieldsV1", "f:stringData"); texts != nil {
+			held := maps.Clone(texts)
+			maps.Copy(held, merge.At[map[string]any](all[i], "fieldsV1", "f:data"))
+			all[i], changed = merge.With(merge.Without(all[i], "fieldsV1", "f:stringData"), held, "fieldsV1", "f:data"), true
+		}
+	}
+	return all, changed
 }
 
 // Recorded reports whether live has managedFields; an empty list, as WithEntries may leave

@@ -31,8 +31,8 @@ type Rewrite struct {
 
 // RewriteOf begins to rewrite live's managedFields for an applier. live is not modified.
 func RewriteOf(live map[string]any, manager string) *Rewrite {
-	changed := slices.ContainsFunc(merge.MapsAt(live, "metadata", "managedFields"), func(e map[string]any) bool { return textual(live, e) })
-	return &Rewrite{entries: list(live), Manager: manager, version: merge.At[string](live, "apiVersion"), changed: changed}
+	entries, changed := asStored(live)
+	return &Rewrite{entries: entries, Manager: manager, version: merge.At[string](live, "apiVersion"), changed: changed}
 }
 
 // Entries returns the managedFields, nil where nothing has changed.

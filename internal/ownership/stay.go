@@ -61,24 +61,29 @@ func fieldsStay(local map[string]any, at place, typ *merge.Type) map[string]any 
 func apart(others any) any {
 	switch v := others.(type) {
 	case map[string]any:
-		out := maps.Clone(v)
+		out := map[string]any{}
 		for name, e := range v {
-			if out[name] = apart(e); out[name] == nil && e != nil {
-				delete(out, name)
+			if left := apart(e); left != nil || e == nil {
+				out[name] = left
 			}
 		}
-		if v[within] != nil || len(out) == 0 && len(v) > 0 {
-			return nil
+		if v[within] == nil && len(out) >= min(len(v), 1) {
+			return out
 		}
-		return out
 	case []any:
-		out := slices.DeleteFunc(slices.Clone(v), func(e any) bool { return e != nil && apart(e) == nil })
-		if len(out) == 0 && len(v) > 0 {
-			return nil
+		out := []any{}
+		for _, e := range v {
+			if left := apart(e); left != nil || e == nil {
+				out = append(out, left)
+			}
 		}
-		return merge.Rebuilt(out, apart)
+		if len(out) >= min(len(v), 1) {
+			return out
+		}
+	default:
+		return others
 	}
-	return others
+	return nil
 }
 
 // possible returns what others hold of an object that local drops, without the fields that are not allowed

@@ -123,8 +123,8 @@ func (s *Set) Everyone(ctx context.Context) ([]Member, error) {
 
 // Verify compares the parent with the objects that carry the set's label. It lists the kinds of the
 // parent, all of which the user must be able to list, and all others that the user can list. want
-// is the correct parent: what is being deleted need not be listed. problems describes the differences; it is empty if there are none. The
-// error is that of a list.
+// is the correct parent: what is being deleted need not be listed. problems describes the
+// differences; it is empty if there are none. The error is that of a list.
 func (s *Set) Verify(ctx context.Context) (want applyset.Parent, problems []string, err error) {
 	listed, err := s.Everyone(ctx)
 	if err != nil {
@@ -137,11 +137,15 @@ func (s *Set) Verify(ctx context.Context) (want applyset.Parent, problems []stri
 	r := applyset.Run{Parent: s.Parent, Objects: map[applyset.Identity]bool{}}
 	seen := map[string]bool{} // by UID: an Event is one of two kinds
 	for i, m := range slices.Concat(listed, others) {
-		kinds, namespaces := s.Parent.Including([]applyset.GroupKind{m.GroupKind}, []string{m.Namespace}).Beyond(s.Parent)
-		pruned := m.Deleting != "" && len(kinds)+len(namespaces) > 0 // after a prune, the parent lists no more than what stays
-		if !pruned && (i < len(listed) || !seen[m.UID]) {
-			r.Objects[m.Identity()], seen[m.UID] = true, true
+		if i >= len(listed) && seen[m.UID] {
+			continue
 		}
+		if m.Deleting != "" { // after a prune, the parent lists no more than what stays
+			if kinds, namespaces := s.Parent.Including([]applyset.GroupKind{m.GroupKind}, []string{m.Namespace}).Beyond(s.Parent); len(kinds)+len(namespaces) > 0 {
+				continue
+			}
+		}
+		r.Objects[m.Identity()], seen[m.UID] = true, true
 	}
 	want = r.Exact(nil, nil)
 	return want, s.Parent.Differences(want), nil

@@ -193,8 +193,14 @@ func (g *generators) collect() {
 
 // unnamed returns kustomize's error of a resource that it cannot read, with the name of its file.
 func (g *generators) unnamed(text string) string {
+	if !strings.HasPrefix(text, "map[string]interface {}(nil): yaml: ") {
+		return text
+	}
 	for _, name := range slices.Sorted(maps.Keys(g.files)) {
-		if _, err := Decode(g.files[name]); err != nil && slices.Contains(extensions, filepath.Ext(name)) && strings.HasPrefix(text, "map[string]interface {}(nil): yaml: ") {
+		if !slices.Contains(extensions, filepath.Ext(name)) {
+			continue
+		}
+		if _, err := Decode(g.files[name]); err != nil {
 			return Relative(g.folder, name) + ": " + err.Error()
 		}
 	}
