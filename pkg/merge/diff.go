@@ -138,9 +138,14 @@ func Reverse(changes []Change) []Change {
 	seen := map[string]bool{}
 	for i := len(changes) - 1; i >= 0; i-- {
 		c := changes[i]
-		if list := listOf(c); list != nil && !seen[list.String()] {
-			seen[list.String()] = true
-			orders = append(orders, Change{Op: OpOrder, Path: list, OldOrder: c.NewOrder, NewOrder: c.OldOrder})
+		if list := c.Path; c.OldOrder != nil {
+			if c.Op != OpOrder { // the path is that of an entry
+				list = list[:len(list)-1]
+			}
+			if !seen[list.String()] {
+				seen[list.String()] = true
+				orders = append(orders, Change{Op: OpOrder, Path: list, OldOrder: c.NewOrder, NewOrder: c.OldOrder})
+			}
 		}
 		if c.Op == OpOrder {
 			continue
@@ -152,17 +157,6 @@ func Reverse(changes []Change) []Change {
 		out = append(out, r)
 	}
 	return append(out, orders...)
-}
-
-// listOf returns the path of the list whose order the change's reversal has to restore, or nil.
-func listOf(c Change) Path {
-	switch {
-	case c.OldOrder == nil:
-		return nil
-	case c.Op == OpOrder:
-		return c.Path
-	}
-	return c.Path[:len(c.Path)-1]
 }
 
 func replay(v any, p Path, c Change) (any, error) {

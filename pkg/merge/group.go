@@ -108,6 +108,9 @@ func (p *pairing) straighten(t *Type, o, v []any) {
 			if n, _ := slices.BinarySearch(same, last+1); n < len(same) {
 				j = same[n]
 			}
+			if q, was := p.dropped[j], p.original[i]; q >= 0 && was >= 0 && alike(t, o[q]) == alike(t, o[was]) {
+				p.original[i], p.dropped[j] = q, was
+			}
 			p.exchange(of, i, j)
 		}
 		last = max(last, j)

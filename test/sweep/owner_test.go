@@ -266,12 +266,21 @@ func (p *played) differ(a, b any) string {
 	for _, c := range merge.Diff(a, b, p.k.typ) {
 		if c.Op != merge.OpOrder && (!hollow(c.Old.Value) || !hollow(c.New.Value)) {
 			f, _ := types.FieldAt(p.k.typ, c.Path)
-			p.zero = nothing(c.Old.Value) && nothing(c.New.Value)
-			p.filled = !c.New.Set && (f.Allocated || f.Default != nil && merge.Equal(c.Old.Value, f.Default, f.Type))
+			if p.wrong == "" {
+				p.zero = nothing(c.Old.Value) && nothing(c.New.Value)
+				p.filled = !c.New.Set && (f.Allocated || merge.NewFinder(a, p.k.typ).Refilled(c.Path)) ||
+					c.New.Set && p.mirror(c.Path)
+			}
 			return fmt.Sprintf("%s: planned %v, is %v", c.Path, c.Old, c.New)
 		}
 	}
 	return ""
+}
+
+// mirror: the server keeps another field alike, and makes of an empty one what the other one has.
+func (p *played) mirror(at merge.Path) bool {
+	around := p.k.typ.At(at[:len(at)-1])
+	return around != nil && slices.ContainsFunc(around.Mirrored, func(pair [2]string) bool { return slices.Contains(pair[:], at[len(at)-1].Name) })
 }
 
 // hollow: the value has no scalar in it.

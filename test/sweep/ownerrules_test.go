@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/migrate"
@@ -21,7 +22,7 @@ const (
 	ruleNoKey    = "empty keys: a key that is stated as an empty text is applied as if it was left out"
 	ruleHeld     = "empty values: of others, which hold an empty or absent map or list, and the file states it as empty"
 	rulePruned   = "empty values: of others, which hold nothing but empty lists and maps there, are pruned beside what is applied"
-	ruleLarge    = "large numbers: managedFields name an entry of a set as a float64, which is another one for an integer above 2^53"
+	ruleLarge    = "large numbers: managedFields name an entry of a list as a float64, which is another one for an integer above 2^53"
 	ruleNotes    = "annotations: an empty map is not applied where the last-applied annotation is"
 )
 
@@ -34,7 +35,7 @@ func (p *played) ruled(before map[string]any) {
 		rule = ruleRepeated
 	case p.k.Kind.Kind == "ClusterRole" && (p.local["aggregationRule"] != nil || before["aggregationRule"] != nil):
 		rule = ruleLives
-	case p.law == "migrated to "+string(migrate.ToServerSide) && strings.Contains(p.wrong, large):
+	case slices.Contains([]string{"sound", "settled", "migrated to " + string(migrate.ToServerSide)}, p.law) && strings.Contains(p.wrong, large):
 		rule = ruleLarge
 	case p.law == "sound" && p.filled:
 		rule = ruleFilled
@@ -72,11 +73,11 @@ func (p *played) conflictedBefore() bool {
 	return p.conflicted != ""
 }
 
-// conflictsAreEmpty: what the file states at each place of a conflict is an empty map or list.
+// conflictsAreEmpty: what the file states at each place of a new conflict is an empty map or list.
 func (p *played) conflictsAreEmpty() bool {
 	some := false
 	for _, word := range strings.Fields(p.wrong) {
-		if !strings.HasPrefix(word, ".") {
+		if !strings.HasPrefix(word, ".") || strings.Contains(p.conflicted, word) {
 			continue
 		}
 		path, err := merge.ParsePath(strings.TrimPrefix(word, "."))

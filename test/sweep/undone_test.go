@@ -109,14 +109,14 @@ func (r recorded) alike(p merge.Path, a, b merge.Opt) bool {
 	return nothing(a.Value) && nothing(b.Value) || r.filled(p, a, b) || r.filled(p, b, a)
 }
 
-// bare is v without what says no more than if it were absent, and its sets in an order of
-// their own.
+// bare is v without what says no more than if it were absent or what a server allocates, and its
+// sets in an order of their own.
 func bare(v any, t *merge.Type) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := map[string]any{}
 		for k, e := range v {
-			if f := t.Field(k); !nothing(e) && (f.Default == nil || !merge.Equal(e, f.Default, f.Type)) {
+			if f := t.Field(k); !nothing(e) && !f.Allocated && (f.Default == nil || !merge.Equal(e, f.Default, f.Type)) {
 				out[k] = bare(e, f.Type)
 			}
 		}
