@@ -141,7 +141,7 @@ type Kept struct {
 func (p *Planner) Keep(plan Planned) *Kept {
 	o := plan.Output
 	reported := len(o.Conflicts) + len(o.Settled) + len(o.Removed) + len(o.Undecided) + len(o.Extras) + len(o.Adoptable) +
-		len(o.Ignored) + len(o.Uncompared) + len(o.Defaulted) + len(o.Because) + len(o.Reordered)
+		len(o.Ignored) + len(o.Uncompared) + len(o.Defaulted) + len(o.Because) + len(o.Reordered) + len(o.Doubtful)
 	switch {
 	case plan.Action != Change || plan.Applying != nil || plan.Sensitive != nil || reported > 0,
 		p.Rules != nil || len(o.Rules) > 0 || p.Strategy.Name != "" && p.Strategy.Name != strategy.Strategies[0].Name,

@@ -107,9 +107,9 @@ func (m *merger) refilled(s *cursor, v Opt) bool {
 	return err == nil && there && equalOpt(Some(is), v, s.field)
 }
 
-// movedInside is moved for a value with parts: any part will do. What only live
-// has counts where a manager other than the applier owns it; without managedFields,
-// where the server does not fill it in by itself, and in a file always.
+// movedInside is moved for a value with parts: any part will do. What only live has counts where the
+// server does not fill it in by itself, and a manager other than the applier owns it, or managers are
+// unknown; in a file it counts always.
 func (m *merger) movedInside(s *cursor, o, v Opt) (bool, *Owner) {
 	t := s.field.Type
 	if m.owners == nil && !o.Set && !m.policy.Literal && (!m.completes() || s.field.Allocated) {
@@ -137,11 +137,11 @@ func (m *merger) movedInside(s *cursor, o, v Opt) (bool, *Owner) {
 	case nil:
 		return false, nil
 	}
-	switch {
-	case o.Set:
+	if o.Set {
 		return m.moved(s, o, v)
-	case m.owners == nil:
-		return !m.filled(ofOriginal, s, o, v), nil
+	}
+	if filled := m.filled(ofOriginal, s, o, v); filled || m.owners == nil || equalOpt(o, v, s.field) {
+		return m.owners == nil && !filled, nil
 	}
 	owner := m.foreign(s.path())
 	return owner != nil || m.unclaimed(s, o, v), owner
@@ -187,16 +187,16 @@ func (m *merger) unstored(s *cursor) bool {
 	return m.notStored[s.path().String()]
 }
 
-// doubt records a value that is sent again though it was applied, and that no other manager
-// has written since. KEP-555: managers are recorded before an admission plugin or the kind
+// doubt records a value that is sent again though it was applied, or may have been, and that no other
+// manager has written since. KEP-555: managers are recorded before an admission plugin or the kind
 // drops a value, and a removal ends each record of it.
 func (m *merger) doubt(s *cursor, o, l, v Opt) {
-	was := o.Set && m.kind(s, o, l) == Drift
+	was := o.Set && (m.unknown(s, o) || m.kind(s, o, l) == Drift)
 	if m.triple.Applied { // what was applied is read off live, which has what is stored of it
 		was = v.Set || !o.Set
 	}
 	if was && m.appliersAlone(s) {
-		edited := m.triple.Applied && v.Set && !adds(s.field.Type, v.Value, l.Value)
+		edited := v.Set && (m.unknown(s, o) || m.triple.Applied && !adds(s.field.Type, v.Value, l.Value))
 		m.plan.Doubtful = append(m.plan.Doubtful, Doubt{Path: s.path(), Recorded: !v.Set, Edited: edited})
 	}
 }

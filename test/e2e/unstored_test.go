@@ -136,8 +136,8 @@ func (u *user) settled(flags []string, objects int) {
 	}
 }
 
-// TestStripped: as TestUnstored, of what an admission policy takes out of a map, of a keyed list
-// and of an atomic list, of what it puts back once the file states it no more, and of what it overrides.
+// TestStripped: as TestUnstored, of what an admission policy takes out of a map, of a keyed list,
+// of an atomic list and of a Secret, of what it puts back once the file states it no more, and of what it overrides.
 func TestStripped(t *testing.T) {
 	t.Parallel()
 	s := server.need(t)
@@ -157,23 +157,26 @@ func TestStripped(t *testing.T) {
 				return s.code == 0 && !strings.Contains(strings.ToLower(s.stdout), "strip-")
 			})
 			first := u.merges(append(flags, "-f", "all.yaml")...)
+			if strings.Count(first.stderr, "secret/s: the server does not store data.") != 2 {
+				t.Errorf("of the Secret: not reported\n%s", first)
+			}
 			for _, at := range []string{"metadata.labels.strip-label: ", "spec.template.spec.containers[name=a].args as it was sent: ", "spec.template.spec.containers[name=a].env[name=STRIP-ENV]: "} {
 				if !strings.Contains(first.stderr, "deployment.apps/d: the server does not store "+at) {
 					t.Errorf("%s: not reported\n%s", at, first)
 				}
 			}
-			u.settled(flags, 1)
+			u.settled(flags, 2)
 
 			u.file("image.yaml", strings.Replace(stripped, "x:1", "x:2", 1))
 			if next := u.merges(append(flags, "-f", "image.yaml")...); strings.Contains(next.stderr, "note:") {
 				t.Errorf("reported again: %s", next)
 			}
 			u.file("all.yaml", strings.Replace(stripped, "x:1", "x:2", 1))
-			u.settled(flags, 1)
+			u.settled(flags, 2)
 
 			u.file("all.yaml", strings.NewReplacer("x:1", "x:3", ", back: c", "").Replace(stripped))
 			u.merges(append(flags, "-f", "all.yaml")...)
-			u.settled(flags, 1)
+			u.settled(flags, 2)
 
 			u.file("replicas.yaml", strings.Replace(stripped, "spec:\n", "spec:\n  replicas: 3\n", 1))
 			if s := u.merges(append(flags, "-f", "replicas.yaml")...); !strings.Contains(s.stderr, "does not store spec.replicas as it was sent") {
@@ -213,6 +216,11 @@ spec:
     spec:
       containers:
       - {name: a, image: "x:1", args: [-a, strip-arg, -b], env: [{name: A, value: "1"}, {name: STRIP-ENV, value: "2"}]}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: s}
+data: {strip-key: eA==, kept: eA==, made: eA==}
 `
 
 const stripping = `
@@ -220,28 +228,37 @@ apiVersion: admissionregistration.k8s.io/v1
 kind: MutatingAdmissionPolicy
 metadata: {name: $NS}
 spec:
-  matchConstraints: {resourceRules: [{apiGroups: [apps], apiVersions: [v1], operations: [CREATE, UPDATE], resources: [deployments]}]}
+  matchConstraints:
+    resourceRules:
+    - {apiGroups: [apps], apiVersions: [v1], operations: [CREATE, UPDATE], resources: [deployments]}
+    - {apiGroups: [""], apiVersions: [v1], operations: [CREATE, UPDATE], resources: [secrets]}
   failurePolicy: Fail
   reinvocationPolicy: Never
   mutations:
   - patchType: JSONPatch
     jsonPatch:
-      expression: '[JSONPatch{op: "remove", path: "/metadata/labels/strip-label"}].filter(p, "strip-label" in object.metadata.labels)'
+      expression: '[JSONPatch{op: "remove", path: "/data/strip-key"}].filter(p, has(object.data) && "strip-key" in object.data)'
   - patchType: JSONPatch
     jsonPatch:
-      expression: '[JSONPatch{op: "replace", path: "/spec/replicas", value: 7}].filter(p, object.spec.replicas == 3)'
+      expression: '[JSONPatch{op: "replace", path: "/data/made", value: "eQ=="}].filter(p, has(object.data) && "made" in object.data)'
   - patchType: JSONPatch
     jsonPatch:
-      expression: '[JSONPatch{op: "replace", path: "/metadata/labels/keep", value: "z"}].filter(p, object.spec.template.spec.containers[0].image == "x:9")'
+      expression: '[JSONPatch{op: "remove", path: "/metadata/labels/strip-label"}].filter(p, has(object.metadata.labels) && "strip-label" in object.metadata.labels)'
   - patchType: JSONPatch
     jsonPatch:
-      expression: '[JSONPatch{op: "add", path: "/metadata/labels/back", value: "c"}].filter(p, !("back" in object.metadata.labels))'
+      expression: '[JSONPatch{op: "replace", path: "/spec/replicas", value: 7}].filter(p, has(object.spec) && object.spec.replicas == 3)'
   - patchType: JSONPatch
     jsonPatch:
-      expression: '[JSONPatch{op: "remove", path: "/spec/template/spec/containers/0/args/1"}].filter(p, object.spec.template.spec.containers[0].args[1] == "strip-arg")'
+      expression: '[JSONPatch{op: "replace", path: "/metadata/labels/keep", value: "z"}].filter(p, has(object.spec) && object.spec.template.spec.containers[0].image == "x:9")'
   - patchType: JSONPatch
     jsonPatch:
-      expression: '[JSONPatch{op: "remove", path: "/spec/template/spec/containers/0/env/1"}].filter(p, object.spec.template.spec.containers[0].env.exists(e, e.name == "STRIP-ENV"))'
+      expression: '[JSONPatch{op: "add", path: "/metadata/labels/back", value: "c"}].filter(p, has(object.spec) && !("back" in object.metadata.labels))'
+  - patchType: JSONPatch
+    jsonPatch:
+      expression: '[JSONPatch{op: "remove", path: "/spec/template/spec/containers/0/args/1"}].filter(p, has(object.spec) && object.spec.template.spec.containers[0].args[1] == "strip-arg")'
+  - patchType: JSONPatch
+    jsonPatch:
+      expression: '[JSONPatch{op: "remove", path: "/spec/template/spec/containers/0/env/1"}].filter(p, has(object.spec) && object.spec.template.spec.containers[0].env.exists(e, e.name == "STRIP-ENV"))'
 ---
 apiVersion: admissionregistration.k8s.io/v1
 kind: MutatingAdmissionPolicyBinding
