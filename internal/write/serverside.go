@@ -185,6 +185,9 @@ func bare(p apply.Planned, obj map[string]any) any {
 
 // reportUnstored notes the sent values that the server's answer lacks, or has changed.
 func (c *applying) reportUnstored(obj map[string]any) {
+	if sent, _ := merge.ReadJSON(c.last.Body); lastapplied.Read(sent).Text != "" && lastapplied.Read(obj).Text == "" {
+		c.note("the server does not store the last-applied annotation, as an admission policy drops it: what leaves the file stays in live: merge with --server-side, or always with --original=managed-fields")
+	}
 	known := map[string]bool{}
 	for _, p := range slices.Concat(c.out.Restored, c.out.Planned.Unstored) { // reported with what was to be overwritten, or by the run that sent it first
 		known[p.String()] = true

@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -40,6 +41,9 @@ func TestApply(t *testing.T) {
 		{reason: "a change", live: one, a: "2", log: "patch", outcome: Configured},
 		{reason: "nothing to do", live: one, a: "1", log: "", outcome: Unchanged},
 		{reason: "the server changes nothing: its version stays, and that is reported", live: one, a: "2", answers: []answer{{}}, log: "patch", outcome: Unchanged, notes: []string{"the server does not store data.a as it was sent: a feature gate, an admission policy or the kind changes it"}},
+		{reason: "the annotation is not stored, and that is reported", a: "1", answers: []answer{{done: true, by: func(obj map[string]any) map[string]any {
+			return merge.At[map[string]any](lastapplied.Without(obj))
+		}}}, log: "create", outcome: Created, notes: []string{"the server does not store the last-applied annotation, as an admission policy drops it: what leaves the file stays in live: merge with --server-side, or always with --original=managed-fields"}},
 		{reason: "a prepared request is sent as it is", live: one, a: "2", prepared: true, log: "patch", outcome: Configured},
 		{reason: "a conflict is left: nothing is sent", live: contested, a: "2", policy: "strict", log: "", outcome: Unsettled},
 		{reason: "a refusal is final", live: one, a: "2", answers: []answer{{error: forbidden}}, log: "patch", err: "configmap/conf: forbidden"},
