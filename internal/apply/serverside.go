@@ -261,8 +261,35 @@ func (ServerSide) stamp(p *Planned, known sides) error {
 	if !same || p.differs() {
 		p.Action = Change
 		p.Problems = append(p.Problems, k.leftOut...)
+		p.reportReleased(k)
 	}
 	return nil
+}
+
+// reportReleased adds to what is reported as kept the values that the applier has applied, that local no longer
+// states, and that stay, since other managers own them as well.
+//
+// Unlike kubectl: it reports nothing.
+func (p *Planned) reportReleased(k *serverSides) {
+	applier := ownership.Holders{Has: func(manager, operation string) bool { return manager == k.Manager && operation == "Apply" }}
+	final, released := merge.NewFinder(p.Final, p.Type), map[string]bool{}
+	for _, c := range merge.Diff(ownership.Original(k.live, applier, p.Type), merge.Complete(k.stated, p.Type, true), p.Type) {
+		is, stays := final.Lookup(c.Path)
+		if c.Op != merge.OpRemove || !stays || !k.Others(c.Path) {
+			continue
+		}
+		kept := merge.Disagreement{Kind: merge.Dropped, Path: c.Path, Original: c.Old, Live: merge.Some(is), Winner: merge.LiveSide}
+		for _, o := range ownership.At(k.owners, c.Path) {
+			if o.Manager != k.Manager {
+				kept.Owner = &o
+				break
+			}
+		}
+		p.Settled, released[c.Path.String()] = append(p.Settled, kept), true
+	}
+	merge.SortByPath(p.Settled, func(d merge.Disagreement) merge.Path { return d.Path })
+	reported := func(r merge.Removal) bool { return released[r.Path.String()] }
+	p.Undecided, p.Adoptable = slices.DeleteFunc(p.Undecided, reported), slices.DeleteFunc(p.Adoptable, reported)
 }
 
 // take gives the applier what it has to own before the plan is applied. That is what is removed

@@ -25,6 +25,9 @@ type Holders struct {
 	// server-side apply does: entries of lists as a whole, other values unchanged.
 	Alone bool
 
+	// Inside takes of an entry that others hold as well what the holders alone have in it.
+	Inside bool
+
 	// Local is the object as a file states it, nil: by none. Into a map that it states the server fills nothing.
 	Local any
 }
@@ -91,7 +94,7 @@ func Original(live any, of Holders, typ *merge.Type) any {
 	if !ok {
 		return nil
 	}
-	in := holding{merge.NewFinder(obj, typ), merge.NewFinder(of.Local, typ)}
+	in := holding{merge.NewFinder(obj, typ), merge.NewFinder(of.Local, typ), of.Inside}
 	v, ok := in.heldBy(spot{nil, obj, typ}, of.entries(obj))
 	if !ok {
 		return nil
@@ -151,7 +154,10 @@ func below(sets []owned, key string) (out []owned) {
 }
 
 // holding reads the parts of one live object.
-type holding struct{ live, local *merge.Finder }
+type holding struct {
+	live, local *merge.Finder
+	inside      bool
+}
 
 // spot is a value of live, where it is, and its type.
 type spot struct {
@@ -239,11 +245,10 @@ func (h holding) inList(s spot, list []any, sets []owned) (any, bool) {
 			continue
 		}
 		hold := below(sets, key)
-		if shared(hold) || !slices.ContainsFunc(hold, holder) {
-			continue
-		}
 		part, _ := h.heldBy(spot{s.at.Child(step), list[i], s.typ.EntryType()}, hold)
-		parts[i] = keyed(merge.Some(part), list[i], step)
+		if m, _ := part.(map[string]any); slices.ContainsFunc(hold, holder) && (h.inside && len(m) > 0 || !shared(hold)) {
+			parts[i] = keyed(merge.Some(part), list[i], step)
+		}
 	}
 	out := inOrder(parts)
 	return out.Value, out.Set || stated(sets)

@@ -58,7 +58,7 @@ func adoptable(in Input, result any) []merge.Removal {
 	if !slices.ContainsFunc(ownership.At(t.Owners, nil), func(o merge.Owner) bool { return has(o.Manager, "") }) {
 		return nil
 	}
-	conf := ownership.Original(t.Live, ownership.Holders{Has: has, Alone: true, Local: t.Local}, in.Schema)
+	conf := ownership.Original(t.Live, ownership.Holders{Has: has, Alone: true, Inside: true, Local: t.Local}, in.Schema)
 	if conf == nil {
 		return nil
 	}
