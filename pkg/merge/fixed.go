@@ -108,15 +108,22 @@ func (m *merger) additions(s *cursor, o, l, v Opt) bool {
 	if m.triple.Applied && m.foreign(s.path()) == nil || !m.triple.Applied && !(o.Set && equalOpt(o, l, s.field)) {
 		return false
 	}
-	return s.fixed() && adds(s.field.Type, l.Value, v.Value)
+	return s.fixed(false) && adds(s.field.Type, l.Value, v.Value)
 }
 
-// fixed reports whether a path of a type around the value leads to it, or to what contains it.
-func (s *cursor) fixed() bool {
+// consumed: nothing can be added any more (Fixed.Shrinks), and local states what was applied, which live
+// lacks: a controller has removed it, such as the scheduling gate of a Pod (KEP-3521).
+func (m *merger) consumed(s *cursor, o, l Opt) bool {
+	return o.Set && !m.triple.Applied && equalOpt(o, l, s.field) && s.fixed(true)
+}
+
+// fixed reports whether a path of a type around the value leads to it, or to what contains it; shrinks: one
+// to what may only shrink.
+func (s *cursor) fixed(shrinks bool) bool {
 	return s.below(func(at *cursor, names []string) bool {
 		t := at.up.field.Type
 		return t != nil && slices.ContainsFunc(t.Fixed, func(f Fixed) bool {
-			return ends(names, f.Path) && !slices.ContainsFunc(f.Except, func(rest []string) bool { return ends(names, slices.Concat(f.Path, rest)) })
+			return (f.Shrinks || !shrinks) && ends(names, f.Path) && !slices.ContainsFunc(f.Except, func(rest []string) bool { return ends(names, slices.Concat(f.Path, rest)) })
 		})
 	})
 }
@@ -133,16 +140,24 @@ func ends(names, path []string) bool {
 
 // adds reports whether the map or list v has all that a has, in a's order, and more, also inside an entry.
 func adds(t *Type, a, v any) bool {
-	was, ok := a.([]any)
-	if !ok {
-		_, isMap := a.(map[string]any)
-		return isMap && within(t, a, v)
-	}
-	is, _ := v.([]any)
-	for _, e := range is {
-		if len(was) > 0 && within(t.EntryType(), was[0], e) {
-			was = was[1:]
+	switch a := a.(type) {
+	case map[string]any:
+		m, isMap := v.(map[string]any)
+		for k, e := range a {
+			f, is := t.Field(k), some(m[k])
+			if !equalOpt(Some(e), is, f) && !adds(f.Type, e, is.Value) {
+				return false
+			}
 		}
+		return isMap
+	case []any:
+		is, _ := v.([]any)
+		for _, e := range is {
+			if elem := t.EntryType(); len(a) > 0 && (Equal(a[0], e, elem) || adds(elem, a[0], e)) {
+				a = a[1:]
+			}
+		}
+		return len(a) == 0 && len(is) > 0
 	}
-	return len(was) == 0 && len(is) > 0
+	return false
 }

@@ -155,6 +155,9 @@ func (m *merger) added(s *cursor, o, l, raw Opt) (Opt, bool) {
 		return m.absentOr(raw, Opt{})
 	}
 	switch {
+	case m.consumed(s, o, l):
+		m.because(s, because{raw, LiveSide, CauseFixed, o, l, Opt{}})
+		return m.absentOr(raw, Opt{})
 	case s.held:
 		return m.absentOr(raw, Opt{})
 	case !m.deleted(s, o) && m.withholds(s):

@@ -172,6 +172,9 @@ func (m *merger) mergeValue(s *cursor, o, l, v Opt) (Opt, bool) {
 	}
 	t := s.field.Type
 	if t == nil || !t.Atomic && t.Kind != List && t.Kind != Scalar {
+		if m.madeOfNothing(s, o, v) {
+			o = v
+		}
 		switch lv := l.Value.(type) {
 		case map[string]any:
 			if vv, ok := v.Value.(map[string]any); ok && !isList(t) {
@@ -185,6 +188,15 @@ func (m *merger) mergeValue(s *cursor, o, l, v Opt) (Opt, bool) {
 		}
 	}
 	return m.leaf(s, o, l, v)
+}
+
+// madeOfNothing reports whether original left out the object, map or list, the server has filled it in as a
+// whole, and no other manager has written it: its parts are then as applied as the whole. Server-side apply,
+// which records no owner of them, keeps them.
+//
+// Unlike kubectl: it does so only where it does not know the list's type.
+func (m *merger) madeOfNothing(s *cursor, o, v Opt) bool {
+	return !o.Set && m.triple.Original != nil && !m.triple.Applied && m.filled(ofOriginal, s, o, v) && m.foreign(s.path()) == nil
 }
 
 // isList reports whether a list is merged entry by entry.

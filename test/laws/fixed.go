@@ -11,13 +11,20 @@ import (
 //
 // Rule: docs/semantics.md#the-rules ("What can no longer be changed").
 func (c *checker) fixed(p merge.Path) bool {
-	if c.around {
-		return true
-	}
+	return c.around || c.forbidden(p, func(merge.Fixed) bool { return true })
+}
+
+// shrinks: the API lets everybody remove what is at the path, and nobody add to it.
+func (c *checker) shrinks(p merge.Path) bool {
+	return c.forbidden(p, func(f merge.Fixed) bool { return f.Shrinks })
+}
+
+// forbidden: such a row leads to the path, or to what is around it.
+func (c *checker) forbidden(p merge.Path, is func(merge.Fixed) bool) bool {
 	for n := range p {
 		t := c.typ.At(p[:n])
 		if t != nil && slices.ContainsFunc(t.Fixed, func(f merge.Fixed) bool {
-			return through(f.Path, p[n:]) && !slices.ContainsFunc(f.Except, func(rest []string) bool { return through(slices.Concat(f.Path, rest), p[n:]) })
+			return is(f) && through(f.Path, p[n:]) && !slices.ContainsFunc(f.Except, func(rest []string) bool { return through(slices.Concat(f.Path, rest), p[n:]) })
 		}) {
 			return true
 		}

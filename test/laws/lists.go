@@ -85,6 +85,17 @@ func (a *at) to(e any) *at {
 // entries checks a keyed list or set that local states.
 func (c *checker) entries(a *at, q quad, l []any) {
 	t := a.field.Type
+	if c.shrinks(a.path()) { // what was applied, and a controller has removed, is asked for no more
+		was, is, made := listOf(t, q.o), listOf(t, q.v), listOf(t, q.r)
+		l = slices.DeleteFunc(slices.Clone(l), func(e any) bool {
+			applied := func(o any) bool { return merge.Equal(o, e, t.Elem) }
+			return is.count(identity(t, e)) == 0 && made.count(identity(t, e)) == 0 && slices.ContainsFunc(was.list, applied)
+		})
+		twice := func(e any) bool { return listOf(t, q.l).count(identity(t, e)) > 1 } // which the server refuses
+		if q.l.Value = l; len(l) == 0 && !q.r.Set || slices.ContainsFunc(l, twice) {
+			return
+		}
+	}
 	if _, isL := q.r.Value.([]any); q.r.Set && !isL || !q.r.Set && !(len(l) == 0 && a.field.ZeroIsAbsent) {
 		c.breach(Wanted, a, "local's is not there:", q.l, q.r)
 		return
