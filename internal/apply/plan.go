@@ -180,8 +180,13 @@ func (p *Planner) Plan(ctx context.Context, s Subject, live map[string]any) (Pla
 	if out.Output, err = strategy.Plan(in); err != nil {
 		return out, fmt.Errorf("%s: %w", s.Name, err)
 	}
-	if err := Deleting(live); err != nil && !p.Compare && !releases(live, out.Result) {
-		return out, fmt.Errorf("%s: %w", s.Name, err)
+	if err := Deleting(live); err != nil && !p.Compare {
+		if !releases(live, out.Result) {
+			return out, fmt.Errorf("%s: %w", s.Name, err)
+		}
+		if len(merge.At[[]any](out.Result, "metadata", "finalizers")) == 0 {
+			out.Problems = append(out.Problems, "is being deleted, and its last finalizer is removed: it is gone then: merge again to create it anew")
+		}
 	}
 	out.FromOwners = known.fromOwners
 	switch p.Original.From {
