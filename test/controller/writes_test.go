@@ -57,13 +57,13 @@ var situations = []situation{
 		others: `[{"op": "add", "path": "/webhooks/0/clientConfig/caBundle", "value": "` + certificate + `"}]`, keeps: "{.webhooks[0].clientConfig.caBundle}=" + certificate, writes: [...]string{"0", "0", "100, lost", "100, lost", "0"}},
 	{name: "a Deployment that an autoscaler has scaled", object: `{apiVersion: apps/v1, kind: Deployment, spec: {selector: {matchLabels: {app: web}}, template: ` + pod + `}}`,
 		others: `[{"op": "add", "path": "/spec/replicas", "value": 7}]`, keeps: "{.spec.replicas}=7", writes: [...]string{"0", "0", "100, lost", "100, lost", "0"}},
-	{name: "a Deployment that somebody has given a sidecar", object: `{apiVersion: apps/v1, kind: Deployment, spec: {selector: {matchLabels: {app: web}}, template: ` + pod + `}}`,
+	{name: "a Deployment to which a user has added a sidecar", object: `{apiVersion: apps/v1, kind: Deployment, spec: {selector: {matchLabels: {app: web}}, template: ` + pod + `}}`,
 		others: `[{"op": "add", "path": "/spec/template/spec/containers/-", "value": {"name": "mesh", "image": "mesh:1"}}]`, keeps: "{.spec.template.spec.containers[?(@.name==\"mesh\")].name}=mesh", writes: [...]string{"0", "0", "100, lost", "100, lost", "0"}},
-	{name: "a Deployment whose image somebody has changed", object: `{apiVersion: apps/v1, kind: Deployment, spec: {selector: {matchLabels: {app: web}}, template: ` + pod + `}}`,
+	{name: "a Deployment whose image a user has changed", object: `{apiVersion: apps/v1, kind: Deployment, spec: {selector: {matchLabels: {app: web}}, template: ` + pod + `}}`,
 		others: `[{"op": "replace", "path": "/spec/template/spec/containers/0/image", "value": "web:9"}]`, keeps: "{.spec.template.spec.containers[0].image}=web:1", writes: [...]string{"1", "1", "100", "100", "1"}},
 	{name: "a custom resource with defaults", object: `{apiVersion: controller.example.com/v1, kind: Till, spec: {drawers: [{name: left}]}}`,
 		writes: [...]string{"0", "0", "100", "100", "0"}},
-	{name: "… with an entry that somebody has added", object: `{apiVersion: controller.example.com/v1, kind: Till, spec: {drawers: [{name: left}]}}`,
+	{name: "… with an entry that a user has added", object: `{apiVersion: controller.example.com/v1, kind: Till, spec: {drawers: [{name: left}]}}`,
 		others: `[{"op": "add", "path": "/spec/drawers/-", "value": {"name": "right"}}]`, keeps: "{.spec.drawers[?(@.name==\"right\")].name}=right", writes: [...]string{"0", "0", "100, lost", "100, lost", "0"}},
 }
 

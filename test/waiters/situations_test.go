@@ -88,7 +88,7 @@ var situations = []situation{
 	{name: "a LoadBalancer without address", object: "{apiVersion: v1, kind: Service, metadata: {name: public}, spec: {type: LoadBalancer, ports: [{port: 80}]}}",
 		ref: "service/public", until: "jsonpath={.status.loadBalancer.ingress}", reason: "address",
 		ends: [...]string{none, timedOut, isReady, isReady, timedOut + why}},
-	{name: "a custom resource that nobody observes", object: widget("Widget"), ref: "widgets.waiters.example.com/w", until: "condition=Ready", reason: "controller running",
+	{name: "a custom resource that no controller observes", object: widget("Widget"), ref: "widgets.waiters.example.com/w", until: "condition=Ready", reason: "controller running",
 		ends: [...]string{none, timedOut, isReady, isReady, timedOut + why}},
 	{name: "… that is stalled", object: widget("Widget"), status: `{"status":{"conditions":[{"type":"Stalled","status":"True","reason":"BadSize","message":"no such size"}]}}`, ref: "widgets.waiters.example.com/w", until: "condition=Ready", reason: "no such size",
 		ends: [...]string{none, timedOut, failed + why, failed, failed + why}},
