@@ -89,7 +89,7 @@ func (l *kustomized) layout() {
 	}
 	l.file("base/kustomization.yaml", base+l.transformers())
 	dev := "resources: [../../base]\nnamePrefix: dev-\n"
-	if l.one(3) { // nobody else uses the base
+	if l.one(3) { // no other kustomization uses the base
 		dev = "resources: [own.yaml]\n"
 		l.file("overlays/dev/own.yaml", l.deployment("own"))
 	}

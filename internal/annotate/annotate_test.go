@@ -113,7 +113,7 @@ func TestMeanings(t *testing.T) {
 		local  *object.Object
 		want   string
 	}{
-		{"given up, and nobody knows the file", set(t, "spec.replicas", nil), nil, "spec.replicas: no longer yours; live keeps 10"},
+		{"given up, and the file is not known", set(t, "spec.replicas", nil), nil, "spec.replicas: no longer yours; live keeps 10"},
 		{"given up here and in the file", set(t, "spec.replicas", nil), &bare, "spec.replicas: no longer yours; live keeps 10"},
 		{"given up here only", set(t, "spec.replicas", nil), &local, "spec.replicas: no longer yours until the next merge, which takes it back: shop.yaml still has it: 3"},
 		{"claimed", set(t, "metadata.labels.theirs", "y"), nil, `metadata.labels.theirs: yours; the next merge removes it from live, unless the file has it; live has "x"`},
@@ -122,7 +122,7 @@ func TestMeanings(t *testing.T) {
 		{"another value, and the file is known", set(t, "spec.replicas", json.Number("5")), &local, "spec.replicas: yours; the next merge sets it to 3, as shop.yaml states; live has 10"},
 		{"another value, as live has the file's", set(t, `spec.template.spec.containers[name=main].image`, "nginx:2"), &local,
 			`spec.template.spec.containers[name=main].image: yours; live already has what shop.yaml states: "nginx:1"`},
-		{"another value, and nobody knows the file", set(t, "spec.replicas", json.Number("5")), nil, "spec.replicas: yours; the next merge sets what the file states; live has 10"},
+		{"another value, and the file is not known", set(t, "spec.replicas", json.Number("5")), nil, "spec.replicas: yours; the next merge sets what the file states; live has 10"},
 		{"null, which is as if it were not there", merge.Change{Op: merge.OpSet, Path: merge.Path{merge.Named("spec"), merge.Named("replicas")}, New: merge.Some(nil)}, nil,
 			"spec.replicas: no longer yours; live keeps 10"},
 		{"nothing", merge.Change{Op: merge.OpSet, Path: merge.Path{merge.Named("kind")}, New: merge.Some("Deployment")}, nil, ""},
@@ -159,7 +159,7 @@ func TestMeaningsHideSecrets(t *testing.T) {
 	}
 	for _, m := range all {
 		if strings.Contains(m.Text, "hunter") || strings.Contains(m.Text, "aHVudGVy") || m.Path[0].Name != "data" {
-			t.Errorf("%s: %s: a Secret's values are nobody's to tell, and stringData is data", m.Path, m.Text)
+			t.Errorf("%s: %s: a Secret's values must not be printed, and stringData is data", m.Path, m.Text)
 		}
 	}
 	if text := lastapplied.Read(a.Final).Text; strings.Contains(text, "hunter") {

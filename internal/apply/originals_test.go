@@ -116,7 +116,7 @@ func TestDocuments(t *testing.T) {
 		}
 	}
 	if got, err := files.Around(nil)(t.Context(), "other.com", "v1", "Gadget"); err != nil || got != nil {
-		t.Errorf("nobody knows it: %v, %v", got, err)
+		t.Errorf("not known: %v, %v", got, err)
 	}
 }
 

@@ -146,7 +146,7 @@ func TestDefinitions(t *testing.T) {
 	var input Definitions
 	input.Input([]object.Object{{Value: read(t, widgetCRD)}})
 	if got, err = input.Around(server)(t.Context(), "example.com", "v1", "Widget"); err != nil || got == nil || got.Name == "server's" {
-		t.Errorf("a definition in the input is what the server will have: %v, %v", got, err)
+		t.Errorf("the server will have the definition of the input: %v, %v", got, err)
 	}
 	if err := files.Add(map[string]any{"a": "b"}); err == nil || !strings.Contains(err.Error(), "is neither") {
 		t.Errorf("got %v", err)

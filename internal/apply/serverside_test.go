@@ -20,8 +20,8 @@ func deployed(t *testing.T, spec string, entries ...[3]string) map[string]any {
 	return read(t, `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web","namespace":"n","uid":"u","resourceVersion":"7","managedFields":[`+strings.Join(managed, ",")+`]},"spec":`+spec+`}`)
 }
 
-// TestServerSide: what is sent is what local states and the plan does not leave to others, and
-// it takes over from others only what the policy decides.
+// TestServerSide: the apply has the fields that local states and the plan does not leave to
+// other managers. It takes over from them only what the policy decides.
 func TestServerSide(t *testing.T) {
 	const (
 		local   = `{"replicas":3,"template":{"spec":{"containers":[{"name":"a","image":"2"}]}}}`

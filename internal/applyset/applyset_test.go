@@ -204,12 +204,12 @@ func TestContain(t *testing.T) {
 			map[string]string{"team": "holds configmap/theirs (namespace team), which"}},
 		"what is kept is in it": {[]Member{ns, claim}, Contents{Objects: map[string][]Member{ns.UID: {claim}}},
 			map[string]string{"team": "persistentvolumeclaim/disk", "disk": "holds data"}},
-		"endpoints of nobody": {[]Member{ns}, Contents{Objects: map[string][]Member{ns.UID: {ends}}}, map[string]string{"team": "endpoints/web"}},
-		"many":                {[]Member{ns}, Contents{Objects: map[string][]Member{ns.UID: {web, svc, claim, stranger, pod}}}, map[string]string{"team": "and 2 more"}},
+		"endpoints without a Service": {[]Member{ns}, Contents{Objects: map[string][]Member{ns.UID: {ends}}}, map[string]string{"team": "endpoints/web"}},
+		"many":                        {[]Member{ns}, Contents{Objects: map[string][]Member{ns.UID: {web, svc, claim, stranger, pod}}}, map[string]string{"team": "and 2 more"}},
 		"unknown": {[]Member{ns, web}, Contents{Unknown: map[string]error{ns.UID: errors.New("metrics.k8s.io does not answer")}},
 			map[string]string{"team": "cannot be known (metrics.k8s.io does not answer)"}},
-		"all instances":     {[]Member{crd, widget}, Contents{Objects: map[string][]Member{crd.UID: {widget}}}, nil},
-		"somebody's widget": {[]Member{crd}, Contents{Objects: map[string][]Member{crd.UID: {widget}}}, map[string]string{"widgets.example.com": "holds widget.example.com/w (namespace else)"}},
+		"all instances":         {[]Member{crd, widget}, Contents{Objects: map[string][]Member{crd.UID: {widget}}}, nil},
+		"another team's widget": {[]Member{crd}, Contents{Objects: map[string][]Member{crd.UID: {widget}}}, map[string]string{"widgets.example.com": "holds widget.example.com/w (namespace else)"}},
 	} {
 		r := run()
 		for _, d := range r.Contain(r.Decide(tt.members), tt.contents) {

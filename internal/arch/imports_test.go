@@ -114,7 +114,7 @@ var forbidden = map[string]string{
 	"k8s.io/kubernetes": "the server belongs to the module test/cluster",
 }
 
-// pkg is what go list reports of a package.
+// pkg is the report of go list about a package.
 type pkg struct {
 	ImportPath string
 	Name       string

@@ -73,7 +73,7 @@ func TestNoPanicsAndNoInit(t *testing.T) {
 					}
 				case *ast.FuncDecl:
 					if n.Recv == nil && n.Name.Name == "init" {
-						t.Errorf("%s: init: work belongs to whoever needs it", p.at(n))
+						t.Errorf("%s: init: work is done by the function that needs it", p.at(n))
 					}
 				}
 				return true

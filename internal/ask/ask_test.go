@@ -232,8 +232,8 @@ func TestSkip(t *testing.T) {
 	}
 }
 
-// TestEnd: whoever quits, interrupts or is gone ends the run: no later object is asked about,
-// and no answer is saved.
+// TestEnd: if the user quits, interrupts or closes the terminal, the run ends: no later object
+// is asked about, and no answer is saved.
 func TestEnd(t *testing.T) {
 	interrupted := errors.New("interrupted: nothing was written")
 	for _, tt := range []struct {

@@ -10,8 +10,8 @@ import (
 )
 
 // TestSaveRules: answers are added to a file of rules in one step: another file takes its
-// place, so that whoever reads it sees all of the old text or all of the new one; its mode
-// and a link to it stay, and nothing is left beside it.
+// place, so that a reader sees all of the old text or all of the new one. Its mode and a link
+// to it stay, and no temporary file is left.
 func TestSaveRules(t *testing.T) {
 	dir := t.TempDir()
 	file, link := filepath.Join(dir, "rules.yaml"), filepath.Join(dir, "link.yaml")

@@ -23,7 +23,7 @@ type answers struct {
 	requests []string            // method, path, ?dryRun, and the body of a write
 }
 
-// discovered is what the server has.
+// discovered are the server's answers about its API groups and resources.
 var discovered = map[string]string{
 	"/openapi/v3": `{"paths":{}}`,
 	"/api":        `{"kind":"APIVersions","versions":["v1"]}`,
@@ -99,7 +99,7 @@ func (a *answers) writes() []string {
 	return slices.DeleteFunc(slices.Clone(a.requests), func(r string) bool { return strings.HasPrefix(r, "GET ") })
 }
 
-// ended is what a command line has come to.
+// ended is the outcome of a command line.
 type ended struct {
 	code     int
 	out, err string

@@ -12,7 +12,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 )
 
-// BenchmarkStart is what every command line takes before its verb begins.
+// BenchmarkStart measures what every command line does before its verb begins.
 func BenchmarkStart(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {

@@ -71,7 +71,7 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// TestNoArguments: whoever types the name alone is told what is missing, and where the help is.
+// TestNoArguments: without arguments, the error says what is missing, and where the help is.
 func TestNoArguments(t *testing.T) {
 	code, out, errs := offline(t)
 	if want := "error: must specify one of -f and -k; -f - reads standard input\nSee 'kubectl merge --help' for usage\n"; code != failed || out != "" || errs != want {

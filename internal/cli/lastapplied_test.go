@@ -90,7 +90,7 @@ func TestDisown(t *testing.T) {
 	if w := a.writes(); len(w) != 1 || strings.Contains(w[0], `\"a\"`) || !strings.Contains(w[0], `\"gone\":\"x\"`) {
 		t.Errorf("sent %q", w)
 	}
-	against(t, a, "disown", "cm/conf", "data.nothing").is(t, "a field that nobody has", failed, "", "data.nothing")
+	against(t, a, "disown", "cm/conf", "data.nothing").is(t, "a field that does not exist", failed, "", "data.nothing")
 
 	file := filepath.Join(t.TempDir(), "conf.yaml")
 	const text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: conf} # the shop's\ndata:\n  a: \"1\" # one\n  gone: x\n"

@@ -79,7 +79,7 @@ func TestMainOffline(t *testing.T) {
 		{"-o go-template", []string{"-f", local, "--live", live, "-o", "go-template={{.data.others}}"}, 0, "stays", ""},
 		{"-o custom-columns", []string{"-f", local, "--live", live, "-o", "custom-columns=NAME:.metadata.name,X:data.nope"}, 0, "NAME   X\nconf   <none>\n", ""},
 		{"an unknown form", []string{"-f", local, "--live", live, "-o", "xml"}, 1, "", "--output=xml: there are name"},
-		{"strict has nothing to say where nobody else has moved anything", []string{"-f", local, "--live", live, "--policy=strict", "-o", "name"}, 0, "configmap/conf\n", ""},
+		{"strict reports nothing if no other manager has changed anything", []string{"-f", local, "--live", live, "--policy=strict", "-o", "name"}, 0, "configmap/conf\n", ""},
 		{"diff says by its code that there is one", []string{"diff", "-f", local, "--live", live, "-q"}, 1,
 			"--- live/v1.ConfigMap.shop.conf\n+++ merged/v1.ConfigMap.shop.conf\n@@ -1,7 +1,6 @@\n apiVersion: v1\n data:\n-  a: \"1\"\n-  gone: x\n+  a: \"2\"\n   others: stays\n kind: ConfigMap\n metadata:\n", ""},
 		{"diff has 2 for errors", []string{"diff", "-f", "nope.yaml"}, 2, "", `the path "nope.yaml" does not exist`},
@@ -146,7 +146,7 @@ func TestLines(t *testing.T) {
 		{"an exit with one does", &exit{Code: 2, Err: errors.Join(errors.New("a"), errors.New("b"))}, []string{"a", "b"}},
 		{"who only waited is counted", errors.Join(errors.New("a"), waiting("p"), waiting("q")), []string{"a", "2 objects were not written because of that: fix it, and merge again"}},
 		{"and what it kept from being merged, where nothing is written", fmt.Errorf("pod/p: was not merged: %w", run.ErrNotMerged), []string{"1 object was not merged: the run was interrupted; run it again"}},
-		{"so is what an interrupt kept from being done", fmt.Errorf("pod/p: %w", context.Canceled), []string{"1 object was not written: the run was interrupted; merge again to finish it"}},
+		{"so are objects that were not written because of an interrupt", fmt.Errorf("pod/p: %w", context.Canceled), []string{"1 object was not written: the run was interrupted; merge again to finish it"}},
 		{"control characters are spelled out", errors.New("a\x1b[2J\nb"), []string{`a\x1b[2J\nb`}},
 		{"quotes are not", errors.New(`path "C:\x" is odd`), []string{`path "C:\x" is odd`}},
 	} {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestLargeRunsPrintTheSame: what is made while a large run is being merged is what a small run
-// prints of the same objects: diffs and documents of objects with and without notes.
+// TestLargeRunsPrintTheSame: a large run, which renders objects while others are merged, prints
+// the same diffs and documents as a small one, of objects with and without notes.
 func TestLargeRunsPrintTheSame(t *testing.T) {
 	const n = 260 // more than 200, and each half is less
 	half := func(from, to int) map[string]string {
@@ -79,7 +79,7 @@ func oneOfMany(i int) (local, live string) {
 		return conf(`a: "1"`, ""), conf(`a: "1", b: "2"`, applied(`"a":"1","b":"2"`))
 	case 4: // others have changed it as well: a conflict, or a note
 		return conf(`a: "3"`, ""), conf(`a: "2"`, applied(`"a":"1"`))
-	case 5: // somebody else manages it
+	case 5: // another tool manages it
 		return conf(`a: "2"`, ""), conf(`a: "1"`, applied(`"a":"1"`)+", labels: {kustomize.toolkit.fluxcd.io/name: apps, kustomize.toolkit.fluxcd.io/namespace: flux-system}")
 	case 6: // pods are replaced
 		return web("a:2", ""), web("a:1", fmt.Sprintf(`, uid: u%d, resourceVersion: "7"`, i))

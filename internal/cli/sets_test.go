@@ -189,7 +189,7 @@ func TestDelete(t *testing.T) {
 		many = append(many, member("shop", fmt.Sprint("old-", i), ""))
 	}
 	unasked := shop(many...)
-	against(t, unasked, "applyset", "delete", "shop").is(t, "many, and nobody to ask", conflicted, "", "nothing was written or deleted: look at them with --dry-run, and confirm with --yes")
+	against(t, unasked, "applyset", "delete", "shop").is(t, "many, without a terminal", conflicted, "", "nothing was written or deleted: look at them with --dry-run, and confirm with --yes")
 	if w := unasked.writes(); len(w) > 0 {
 		t.Errorf("unconfirmed, sent %q", w)
 	}
@@ -235,7 +235,7 @@ func TestPrune(t *testing.T) {
 		t.Fatal(err)
 	}
 	most := shop(member("shop", "a", ""), member("shop", "b", ""), member("shop", "c", ""))
-	against(t, most, "-f", empty, "--prune", "--applyset=shop").is(t, "more than half, and nobody to ask", conflicted, "", "confirm with --yes")
+	against(t, most, "-f", empty, "--prune", "--applyset=shop").is(t, "more than half, without a terminal", conflicted, "", "confirm with --yes")
 	against(t, most, "-f", empty, "--prune", "--applyset=shop", "--dry-run").is(t, "a preview reports that it would ask", 0, "name: new", "3 of the 4 objects of the set would be deleted, more than half: a run asks first, or needs --yes")
 	if w := most.writes(); len(w) > 0 {
 		t.Errorf("sent %q", w)

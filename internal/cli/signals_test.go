@@ -83,7 +83,7 @@ func TestLent(t *testing.T) {
 		if !died {
 			t.Error("the editor has the terminal no more")
 		}
-		s.lend(func() {}) // nobody follows any more
+		s.lend(func() {}) // follow has ended
 		close(stop)
 	})
 }

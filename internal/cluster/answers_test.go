@@ -34,7 +34,7 @@ type reply struct {
 	torn   bool // it ends before it is whole
 }
 
-// discovered is what the server has: Pods, Secrets, Namespaces and Deployments.
+// discovered are the resources that the server has: Pods, Secrets, Namespaces and Deployments.
 var discovered = map[string][]reply{
 	"/api":  {{body: `{"kind":"APIVersions","versions":["v1"]}`}},
 	"/apis": {{body: `{"kind":"APIGroupList","groups":[{"name":"apps","versions":[{"groupVersion":"apps/v1","version":"v1"},{"groupVersion":"apps/v1beta1","version":"v1beta1"}],"preferredVersion":{"groupVersion":"apps/v1","version":"v1"}}]}`}},

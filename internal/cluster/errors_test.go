@@ -76,7 +76,7 @@ func TestExplain(t *testing.T) {
 		{"a terminal escape is spelled out", status(400, "bad \x1b[31m thing"), deployment, `bad \x1b[31m thing`},
 		{"an unknown user", status(401, "Unauthorized"), deployment, "log in again"},
 		{"a missing namespace", status(404, `namespaces "x" not found`), deployment, "create it first"},
-		{"nobody listens", &url.Error{Op: "Get", Err: &net.OpError{Err: syscall.ECONNREFUSED}}, deployment, "the connection to the server k.example.com:6443 was refused"},
+		{"a port on which no server listens", &url.Error{Op: "Get", Err: &net.OpError{Err: syscall.ECONNREFUSED}}, deployment, "the connection to the server k.example.com:6443 was refused"},
 		{"no such host", &url.Error{Op: "Get", Err: &net.DNSError{}}, deployment, "its name cannot be resolved"},
 		{"no answer", &url.Error{Op: "Get", Err: context.DeadlineExceeded}, deployment, "does not answer"},
 		{"an interrupt stays one", fmt.Errorf("x: %w", context.Canceled), deployment, context.Canceled.Error()},

@@ -15,8 +15,8 @@ type roundTrip func(*http.Request) (*http.Response, error)
 // RoundTrip calls the function.
 func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
-// TestReadsObeyRetryAfter: what a server does not want to be read again yet is read later, whoever
-// reads it; other requests are sent at once.
+// TestReadsObeyRetryAfter: an object for which the server has sent Retry-After is read only after
+// that, by every caller. Other requests are sent at once.
 func TestReadsObeyRetryAfter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()

@@ -89,7 +89,7 @@ func TestRefusedWrites(t *testing.T) {
 		is     func(error) bool
 	}{
 		{"overtaken", status(409, "Conflict", "modified"), IsConflict},
-		{"created by somebody else", status(409, "AlreadyExists", "exists"), IsAlreadyExists},
+		{"created by another client", status(409, "AlreadyExists", "exists"), IsAlreadyExists},
 		{"gone", status(404, "NotFound", "gone"), IsNotFound},
 		{"no patches", status(415, "UnsupportedMediaType", "no"), IsUnsupported},
 		{"invalid", status(422, "Invalid", "spec.x: Invalid value"), IsTestFailed},

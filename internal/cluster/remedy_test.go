@@ -24,7 +24,7 @@ func TestWayOut(t *testing.T) {
 			"spec.selector: invalid value {}: field is immutable: set it back to what the cluster has, or delete the object with kubectl delete, and merge again"},
 		{"nor can an undo", fixed, "Deployment", Undoing,
 			"spec.selector: invalid value {}: field is immutable: it can be set only once: kubectl merge --recreate=Deployment, with the file as it was, deletes the object and creates it again; undo --partial undoes the other objects"},
-		{"and nobody deletes what holds data", fixed, "PersistentVolumeClaim", Undoing,
+		{"and what holds data is not to be deleted", fixed, "PersistentVolumeClaim", Undoing,
 			"spec.selector: invalid value {}: field is immutable: it can be set only once: undo --partial undoes the other objects"},
 		{"a port of another", taken, "Service", Applying,
 			"spec.ports[0].nodePort: invalid value 30080: provided port is already allocated: another Service has it (kubectl get services -A shows which): free it there, or leave it out of the file, and the server chooses one"},

@@ -112,7 +112,7 @@ func TestSchemaCacheTogether(t *testing.T) {
 			for range 50 {
 				c.put(url, sent, []byte(doc))
 				if got := c.get(url); got != nil && string(got) != doc {
-					t.Errorf("read %d bytes that nobody wrote", len(got))
+					t.Errorf("read %d bytes that were never written", len(got))
 				}
 			}
 		})
@@ -136,7 +136,7 @@ func TestIdentity(t *testing.T) {
 		{"the name that TLS asks for chooses the cluster", rest.Config{Host: one.Host, TLSClientConfig: rest.TLSClientConfig{ServerName: "two"}}},
 		{"another authority signs for it", rest.Config{Host: one.Host, TLSClientConfig: rest.TLSClientConfig{CAData: []byte("two")}}},
 		{"the user's certificate chooses the cluster", rest.Config{Host: one.Host, TLSClientConfig: rest.TLSClientConfig{CertData: []byte("two")}}},
-		{"nobody's word is checked", rest.Config{Host: one.Host, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}},
+		{"the server's certificate is not verified", rest.Config{Host: one.Host, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}},
 	} {
 		name := identity(&tt.config)
 		if before, twice := seen[name]; twice {

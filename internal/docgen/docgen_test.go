@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/cli"
 )
 
-// TestCurrent: what is in docs is what the help says now.
+// TestCurrent: the files in docs are those that the present help makes.
 func TestCurrent(t *testing.T) {
 	want := pages(cli.Reference())
 	for name, text := range want {

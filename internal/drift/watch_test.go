@@ -40,9 +40,9 @@ func TestChanges(t *testing.T) {
 		{"it begins", nil, []Row{row("data.a", "2", "x")}, `began data.a "2" x`},
 		{"by a later write of the same value", []Row{row("data.a", "2", "x")}, []Row{later}, ""},
 		{"another value", []Row{row("data.a", "2", "x")}, []Row{row("data.a", "3", "x")}, `updated data.a "3" x`},
-		{"somebody else", []Row{row("data.a", "2", "x")}, []Row{row("data.a", "2", "y")}, `updated data.a "2" y`},
+		{"another manager", []Row{row("data.a", "2", "x")}, []Row{row("data.a", "2", "y")}, `updated data.a "2" y`},
 		{"it ends, and who has ended it", []Row{row("data.a", "2", "x")}, nil, `ended data.a - fixer`},
-		{"of what is gone nobody is recorded", []Row{row("data.b", "2", "x")}, nil, `ended data.b - -`},
+		{"no manager is recorded for a removed value", []Row{row("data.b", "2", "x")}, nil, `ended data.b - -`},
 		{"what ends comes first", []Row{row("data.b", "2", "x")}, []Row{row("data.a", "2", "x")}, `ended data.b - -, began data.a "2" x`},
 	} {
 		var got []string

@@ -62,7 +62,7 @@ func TestDraft(t *testing.T) {
 	}
 	info, err := os.Stat(d.Path)
 	if err != nil || info.Mode().Perm() != 0o600 || filepath.Base(d.Path) != "deployment.apps-web.yaml" {
-		t.Errorf("%v %v: nobody else may read it, whatever the editor made of it", info.Mode(), err)
+		t.Errorf("%v %v: no other user may read it, whatever mode the editor has set", info.Mode(), err)
 	}
 	got, err = d.Edit(t.Context(), script(t, `printf more >>"$1"; exit 3`), s, []byte("old"))
 	if err == nil || !strings.Contains(err.Error(), "there was a problem with the editor") || string(got) != "oldmore" {

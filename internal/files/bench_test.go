@@ -16,7 +16,7 @@ import (
 var sizes = []int{10, 100, 1000, 5000}
 
 // shapes are a Deployment with n containers of one env entry each, and one with n
-// env entries; tag is what differs between two versions.
+// env entries. Two versions differ in tag.
 var shapes = []struct {
 	name string
 	text func(n int, tag string) string

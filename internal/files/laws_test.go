@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// base is what the random files are made of.
+// base is the text from which the random files are made.
 const base = `# the web server
 apiVersion: apps/v1 # version
 kind: Deployment
@@ -224,8 +224,8 @@ func TestTakesOver(t *testing.T) {
 	}
 }
 
-// Edits in different places come to the same, whoever made them first, and no
-// policy finds a conflict.
+// Edits in different places have the same result in either order, and no policy
+// finds a conflict.
 func TestDisjointEdits(t *testing.T) {
 	for round := range rounds {
 		r := random(round)

@@ -150,8 +150,8 @@ func (r *replay) round(commits int, plain, driver *tally) {
 	r.commit(r.texts)
 }
 
-// truth is what both branches' changes make of a file; overlap: they have changed one
-// value, of which it has the second branch's.
+// truth returns a file with the changes of both branches. overlap: both have changed one
+// value; text then has the second branch's.
 func (r *replay) truth(name string, edits [2]map[string][]edit) (text string, overlap bool) {
 	text = r.texts[name]
 	for side := range 2 {
@@ -318,8 +318,8 @@ func add(what string, path func(n int) []any, value func(n int) any) func(n, ser
 	}
 }
 
-// line changes a line of the configuration file in a ConfigMap. Lines that touch are one
-// place to whoever merges by lines.
+// line changes a line of the configuration file in a ConfigMap. Adjacent lines are one
+// place to a merge by lines.
 func line(what string) func(n, serial int) edit {
 	sections := [][]int{{1, 2}, {5, 6}, {9, 10, 11}}
 	return func(n, serial int) edit {

@@ -51,13 +51,13 @@ func TestObject(t *testing.T) {
 	applied := `,"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"c\"},\"data\":{\"a\":\"1\"}}"},"managedFields":[`
 	own := entry(apply.DefaultManager, `"f:data":{},"f:metadata":{"f:annotations":{"f:kubectl.kubernetes.io/last-applied-configuration":{}}}`, "2026-01-01T00:00:00Z")
 	for _, tt := range []struct{ reason, live, want string }{
-		{"nothing is created over somebody's", "", ""},
-		{"nobody", live(""), ""},
+		{"a new object has no other manager", "", ""},
+		{"no other manager", live(""), ""},
 		{"an owner that does not control it", live(`,"ownerReferences":[{"kind":"X","name":"x","uid":"u"}]`), ""},
 		{"a controller", live(`,"ownerReferences":[{"kind":"X","name":"x","uid":"u","controller":true}]`), ". is controlled by X x,"},
 		{"Flux", live(flux("")), ". is applied by Flux from the Kustomization"},
 		{"Flux, which is to leave it alone", live(flux(`,"kustomize.toolkit.fluxcd.io/ssa":"ignore"`)), ""},
-		{"a set that somebody else applies", live(part + entry("their-tool", label, "2026-01-01T00:00:00Z") + "]"), ". is a member of the ApplySet"},
+		{"a set that another tool applies", live(part + entry("their-tool", label, "2026-01-01T00:00:00Z") + "]"), ". is a member of the ApplySet"},
 		{"a set of the user's own", live(part + entry("kubectl", label, "2026-01-01T00:00:00Z") + "]"), ""},
 		{"a program that wrote what was applied", live(applied + own + "," + entry("operator", `"f:data":{"f:a":{}}`, "2026-01-02T00:00:00Z") + "]"), "data.a operator wrote it"},
 		{"a program that wrote before it was applied", live(applied + own + "," + entry("operator", `"f:data":{"f:a":{}}`, "2025-01-02T00:00:00Z") + "]"), ""},

@@ -13,7 +13,7 @@ import (
 func TestMerge(t *testing.T) {
 	for _, tt := range []struct{ reason, base, ours, theirs, want string }{
 		{"nothing", "", "", "", ""},
-		{"nobody changed anything", "a\nb\n", "a\nb\n", "a\nb\n", "a\nb\n"},
+		{"neither side changed anything", "a\nb\n", "a\nb\n", "a\nb\n", "a\nb\n"},
 		{"one side each, apart", "a\nb\nc\nd\ne\n", "A\nb\nc\nd\ne\n", "a\nb\nc\nd\nE\n", "A\nb\nc\nd\nE\n"},
 		{"the same change", "a\nb\n", "a\nB\n", "a\nB\n", "a\nB\n"},
 		{"the same line", "a\nb\nc\n", "a\nX\nc\n", "a\nY\nc\n", "a\n<X\n=Y\n>c\n"},

@@ -31,8 +31,8 @@ func TestPlace(t *testing.T) {
 	}
 }
 
-// TestNoKind: offline, only a built-in apiVersion can lack a kind; of all others nobody
-// here knows the kinds, however near their names are to built-in ones.
+// TestNoKind: offline, only a built-in apiVersion is known to lack a kind. The kinds of all
+// others are unknown, however similar their names are to built-in ones.
 func TestNoKind(t *testing.T) {
 	for _, tt := range []struct {
 		apiVersion, kind string

@@ -201,8 +201,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestOvertaken: where somebody else writes in between, the migration is planned and tried
-// again, and what they wrote stays.
+// TestOvertaken: if another client writes in between, the migration is planned and tried
+// again, and the other write stays.
 func TestOvertaken(t *testing.T) {
 	r := server(t)
 	r.meanwhile = map[string]func(*recorder){"patch as kubectl": func(r *recorder) {
@@ -292,7 +292,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// TestFrom: without an annotation, what is applied is what the managers hold that the user
+// TestFrom: without an annotation, the applied fields are those of the managers that the user
 // names.
 func TestFrom(t *testing.T) {
 	const installed = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c","namespace":"n","resourceVersion":"7",

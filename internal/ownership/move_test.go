@@ -72,7 +72,7 @@ func TestMove(t *testing.T) {
 			t.Error(d)
 		}
 	})
-	t.Run("nobody holds an annotation that is removed", func(t *testing.T) {
+	t.Run("an annotation that is removed has no owner", func(t *testing.T) {
 		r := ownership.RewriteOf(configMap(t, ssa+","+kept), "ci")
 		if err := r.Drop(); err != nil {
 			t.Fatal(err)

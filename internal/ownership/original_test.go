@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/test/values"
 )
 
-// testdata/owned-deployment.json is what an API server 1.36 made of: kubectl
+// testdata/owned-deployment.json is the object that an API server 1.36 had after: kubectl
 // create, kubectl scale --replicas=5, kubectl apply --server-side
 // --field-manager=me of a label, an env var and a dnsPolicy that is the default.
 func TestOriginal(t *testing.T) {
@@ -34,9 +34,9 @@ func TestOriginal(t *testing.T) {
 		appliers []string
 		want     string
 	}{
-		{"who created it owns the server's defaults, and they were not applied; replicas are somebody else's by now", []string{"kubectl-create"}, created},
+		{"the creator owns the server's defaults, which were not applied; replicas have another owner by now", []string{"kubectl-create"}, created},
 		{"what is applied counts though it is the default", []string{"me"}, applied},
-		{"nobody of that name", []string{"helm"}, `null`},
+		{"no manager of that name", []string{"helm"}, `null`},
 		{"a subresource is no configuration", []string{"kubectl"}, `null`},
 	} {
 		t.Run(c.reason, func(t *testing.T) {

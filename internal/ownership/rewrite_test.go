@@ -57,8 +57,8 @@ func path(t *testing.T, text string) merge.Path {
 	return p
 }
 
-// TestFields: the set of whoever applies an object: entries of maps and lists themselves, fields
-// with parts by their parts, nothing that identifies the object.
+// TestFields: the fields that an applier of an object owns: entries of maps and lists themselves,
+// fields with parts by their parts, nothing that identifies the object.
 func TestFields(t *testing.T) {
 	obj := read(t, `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web","namespace":"shop","labels":{"app":"web"}},"spec":{"replicas":3,"strategy":{},`+
 		`"template":{"spec":{"containers":[{"name":"a","image":"x","command":["sh","-c"]}],"volumes":[]}}}}`).(map[string]any)
@@ -149,7 +149,7 @@ func TestRewrite(t *testing.T) {
 		{"updates become what was applied", []string{owner("kubectl", "Update", replicas), owner("helm", "Update", paused)},
 			func(r *ownership.Rewrite) error { return r.Merge([]string{"kubectl", "helm", "nobody"}, false) },
 			[]string{`me Apply {"f:spec":{"f:paused":{},"f:replicas":{}}}`}},
-		{"updates in another version go to nobody", []string{owner("me", "Apply", replicas), strings.Replace(owner("kubectl", "Update", paused), "apps/v1", "apps/v1beta1", 1)},
+		{"updates in another version are given to no manager", []string{owner("me", "Apply", replicas), strings.Replace(owner("kubectl", "Update", paused), "apps/v1", "apps/v1beta1", 1)},
 			func(r *ownership.Rewrite) error { return r.Merge([]string{"kubectl"}, false) }, []string{"me Apply " + replicas}},
 		{"what was applied is left alone", []string{owner("flux", "Apply", paused)},
 			func(r *ownership.Rewrite) error { return r.Merge([]string{"flux"}, false) }, nil},

@@ -31,7 +31,7 @@ func TestAdmit(t *testing.T) {
 	fails(t, "of no set", p.Admit(i, map[string]any{}), "")
 	fails(t, "of this set", p.Admit(i, live(shopID)), "")
 	fails(t, "of another", p.Admit(i, live(other.ID())), "is part of configmap/other (namespace ns)")
-	fails(t, "of one that nobody finds", p.Admit(i, live("applyset-x-v1")), "is part of another set")
+	fails(t, "of a set that is not found", p.Admit(i, live("applyset-x-v1")), "is part of another set")
 	lists := len(m.asked("list"))
 	var set *apply.OtherSet
 	if err := p.Admit(i, live(other.ID())); !errors.As(err, &set) || set.From != "configmap/other" || len(m.asked("list")) != lists {
@@ -105,7 +105,7 @@ func TestJoin(t *testing.T) {
 		_, err = s.Join(t.Context(), all(configMaps), Labelling{DryRun: true})
 		fails(t, "server's dry run", err, "")
 		m.fail = func(request string) error {
-			if request == "patch configmap/b" { // somebody else writes it, once
+			if request == "patch configmap/b" { // another client writes it, once
 				m.fail = nil
 				m.put(target(configMaps, "b"), nil)
 			}
@@ -154,8 +154,8 @@ func TestLeave(t *testing.T) {
 	})
 }
 
-// TestApplied: what was applied and is nobody's is chosen by labels; kinds that may not be
-// listed are noted.
+// TestApplied: objects that were applied and that no set contains are chosen by labels. Kinds
+// that may not be listed are noted.
 func TestApplied(t *testing.T) {
 	m := newMemory()
 	m.parent("", nil)

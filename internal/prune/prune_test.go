@@ -208,18 +208,18 @@ func TestDeletion(t *testing.T) {
 		kept   string
 		want   []string
 	}{
-		{"nobody interferes", nil, nil, "", "", []string{"delete configmap/old"}},
-		{"somebody was quicker", remove, nil, "", "", []string{"delete configmap/old", "read configmap/old"}},
+		{"no other client interferes", nil, nil, "", "", []string{"delete configmap/old"}},
+		{"another client was faster", remove, nil, "", "", []string{"delete configmap/old", "read configmap/old"}},
 		{"it was changed", change(nil), nil, "", "", []string{"delete configmap/old", "read configmap/old", "delete configmap/old"}},
 		{"it was marked to be kept", change(func(meta map[string]any) { meta["annotations"] = map[string]any{"helm.sh/resource-policy": "keep"} }), nil, "", "is marked to be kept", []string{"delete configmap/old", "read configmap/old"}},
 		{"it has left the set", change(func(meta map[string]any) { meta["labels"] = nil }), nil, "", "has left the set meanwhile", []string{"delete configmap/old", "read configmap/old"}},
 		{"it has come into the input under another name", change(func(meta map[string]any) { meta["uid"] = "uid-configmap/merged" }), nil, "", "has become an object of the input", []string{"delete configmap/old", "read configmap/old"}},
-		{"somebody else deletes it", change(func(meta map[string]any) { meta["deletionTimestamp"], meta["finalizers"] = "now", []any{"hold"} }), nil, "", "", []string{"delete configmap/old", "read configmap/old"}},
+		{"another client deletes it", change(func(meta map[string]any) { meta["deletionTimestamp"], meta["finalizers"] = "now", []any{"hold"} }), nil, "", "", []string{"delete configmap/old", "read configmap/old"}},
 		{"the answer got lost", nil, []error{lost}, "", "", []string{"delete configmap/old", "read configmap/old", "delete configmap/old"}},
 		{"the answer got lost, and it is gone", remove, []error{lost}, "", "", []string{"delete configmap/old", "read configmap/old"}},
 		{"all answers get lost", nil, []error{lost, lost, lost, lost}, "configmap/old: was not pruned: cut off", "", []string{"delete configmap/old", "read configmap/old", "delete configmap/old", "read configmap/old", "delete configmap/old", "read configmap/old", "delete configmap/old"}},
 		{"it may not be deleted", nil, []error{forbidden()}, "configmap/old: was not pruned: Forbidden", "", []string{"delete configmap/old"}},
-		{"somebody refuses, and calls it a conflict", nil, []error{conflict()}, "configmap/old: was not pruned: Conflict", "", []string{"delete configmap/old", "read configmap/old"}},
+		{"a webhook refuses, and calls it a conflict", nil, []error{conflict()}, "configmap/old: was not pruned: Conflict", "", []string{"delete configmap/old", "read configmap/old"}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			m := newMemory()

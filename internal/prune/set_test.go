@@ -26,11 +26,11 @@ func TestStore(t *testing.T) {
 		kinds  string
 		want   []string
 	}{
-		{"nobody interferes", "ConfigMap", "", nil, "", "", "ConfigMap,Thing.example.com", []string{"apply secret/shop"}},
+		{"no other client interferes", "ConfigMap", "", nil, "", "", "ConfigMap,Thing.example.com", []string{"apply secret/shop"}},
 		{"another run has added a kind", "ConfigMap", "ConfigMap,Service", nil, "", "", "ConfigMap,Service,Thing.example.com", []string{"apply secret/shop", "read secret/shop", "apply secret/shop"}},
 		{"another run has added the same", "ConfigMap", "ConfigMap,Thing.example.com", nil, "", "", "ConfigMap,Thing.example.com", []string{"apply secret/shop", "read secret/shop"}},
 		{"the answer got lost", "ConfigMap", "", []error{lost}, "", "", "ConfigMap,Thing.example.com", []string{"apply secret/shop", "apply secret/shop"}},
-		{"somebody else has the fields", "ConfigMap", "", []error{conflict()}, "", "it is overwritten", "ConfigMap,Thing.example.com", []string{"apply secret/shop", "read secret/shop", "apply secret/shop by force"}},
+		{"another manager owns the fields", "ConfigMap", "", []error{conflict()}, "", "it is overwritten", "ConfigMap,Thing.example.com", []string{"apply secret/shop", "read secret/shop", "apply secret/shop by force"}},
 		{"it may not be written", "ConfigMap", "", []error{forbidden()}, "secret/shop: the set's parent was not written: Forbidden", "", "ConfigMap", []string{"apply secret/shop"}},
 		{"it is new", "", "", nil, "", "", "Thing.example.com", []string{"apply secret/shop"}},
 		{"another run has created it", "", "Service", nil, "", "", "Service,Thing.example.com", []string{"apply secret/shop", "read secret/shop", "apply secret/shop"}},
@@ -139,7 +139,7 @@ func TestDisband(t *testing.T) {
 		{"all of it goes", false, nil, "", false},
 		{"something is kept", true, nil, "", true},
 		{"another run adds a kind", false, func(m *memory) { m.parent("ConfigMap,Service", nil) }, "another run has added members meanwhile", true},
-		{"somebody was quicker", false, func(m *memory) { delete(m.objects, "ns secret/shop") }, "", false},
+		{"another client was faster", false, func(m *memory) { delete(m.objects, "ns secret/shop") }, "", false},
 		{"it is another object", false, func(m *memory) {
 			m.put(target(secrets, "shop"), func(meta map[string]any) { meta["uid"] = "other" })
 		}, "is another object by now", true},
@@ -164,7 +164,7 @@ func TestDisband(t *testing.T) {
 			t.Errorf("%s: the parent is there: %t", tt.reason, there)
 		}
 		if p.Surprising(&run.Plan{}) != "" {
-			t.Errorf("%s: to delete the whole set is what was asked for", tt.reason)
+			t.Errorf("%s: the user asked to delete the whole set", tt.reason)
 		}
 	}
 }

@@ -209,7 +209,7 @@ func lasting(s ready.Subject, kind string, since map[string]time.Time, now time.
 		if reason := newTrouble(s, kind); slices.Contains(passes, reason) {
 			there["new "+reason] = true
 		}
-		// Whoever deletes the older pod ends any trouble of it.
+		// Deleting the older pod ends any trouble of it.
 		if reason := oldTrouble(s, kind); slices.Contains(append(passes, finals...), reason) {
 			there["old "+reason] = true
 		}
@@ -231,7 +231,7 @@ func lasting(s ready.Subject, kind string, since map[string]time.Time, now time.
 
 var finals = []string{"InvalidImageName", "ErrImageNeverPull"}
 
-// over: nobody looks at the object's pods.
+// over: the object's pods are no longer considered.
 func over(s ready.Subject, kind string) bool {
 	o := s.Object
 	stale := kind != "Job" && kind != "Pod" && n(o, "status", "observedGeneration") < n(o, "metadata", "generation")

@@ -103,7 +103,7 @@ func TestTable(t *testing.T) {
 		more             ready.Subject
 		want             string
 	}{
-		{"nobody has seen it", "deployment", "spec: {replicas: 1}", ready.Subject{}, "waiting: NotObserved: its status is not written yet (unobserved)"},
+		{"not observed by its controller", "deployment", "spec: {replicas: 1}", ready.Subject{}, "waiting: NotObserved: its status is not written yet (unobserved)"},
 		{"its latest change has not been seen", "deployment", "spec: {replicas: 1}, status: {observedGeneration: 1, replicas: 1, updatedReplicas: 1, availableReplicas: 1}", ready.Subject{}, "waiting: NotObserved: its controller has not seen its latest change yet (generation 1 of 2)"},
 		{"all there", "deployment", "spec: {replicas: 2}, status: {observedGeneration: 2, replicas: 2, updatedReplicas: 2, availableReplicas: 2}", ready.Subject{}, "ready"},
 		{"scaled to none", "deployment", "spec: {replicas: 0}, status: {observedGeneration: 2}", ready.Subject{}, "ready"},
@@ -121,7 +121,7 @@ func TestTable(t *testing.T) {
 
 		{"all there", "statefulset", "spec: {replicas: 2}, status: {observedGeneration: 2, replicas: 2, updatedReplicas: 2, readyReplicas: 2, updateRevision: r2}", ready.Subject{}, "ready"},
 		{"not ready", "statefulset", "spec: {replicas: 2}, status: {observedGeneration: 2, replicas: 2, updatedReplicas: 2, readyReplicas: 1, updateRevision: r2}", ready.Subject{}, "waiting: 1 of 2 replicas available"},
-		{"nobody has seen it", "statefulset", "spec: {replicas: 2}", ready.Subject{}, "waiting: NotObserved: its status is not written yet (unobserved)"},
+		{"not observed by its controller", "statefulset", "spec: {replicas: 2}", ready.Subject{}, "waiting: NotObserved: its status is not written yet (unobserved)"},
 		{"for so many seconds", "statefulset", "spec: {minReadySeconds: 5, replicas: 2}, status: {observedGeneration: 2, replicas: 2, updatedReplicas: 2, readyReplicas: 2, availableReplicas: 0}", ready.Subject{}, "waiting: 0 of 2 replicas available"},
 		{"partition", "statefulset", "spec: {replicas: 3, updateStrategy: {rollingUpdate: {partition: 2}}}, status: {observedGeneration: 2, replicas: 3, updatedReplicas: 1, readyReplicas: 3}", ready.Subject{}, "ready: 2 replicas of an older revision: partition is 2"},
 		{"above the partition", "statefulset", "spec: {replicas: 3, updateStrategy: {rollingUpdate: {partition: 2}}}, status: {observedGeneration: 2, replicas: 3, readyReplicas: 3}", ready.Subject{}, "waiting: 0 of 1 replica updated"},
@@ -139,7 +139,7 @@ func TestTable(t *testing.T) {
 
 		{"all there", "daemonset", "status: {observedGeneration: 2, desiredNumberScheduled: 2, updatedNumberScheduled: 2, numberAvailable: 2}", ready.Subject{}, "ready"},
 		{"no node", "daemonset", "status: {observedGeneration: 2, desiredNumberScheduled: 0}", ready.Subject{}, "ready"},
-		{"nobody has seen it", "daemonset", "spec: {}", ready.Subject{}, "waiting: NotObserved: its status is not written yet (unobserved)"},
+		{"not observed by its controller", "daemonset", "spec: {}", ready.Subject{}, "waiting: NotObserved: its status is not written yet (unobserved)"},
 		{"on delete", "daemonset", "spec: {updateStrategy: {type: OnDelete}}, status: {observedGeneration: 2, desiredNumberScheduled: 2, updatedNumberScheduled: 0, numberAvailable: 2}", ready.Subject{}, "ready: 2 replicas of an older revision: updateStrategy is OnDelete"},
 		{"a new pod has trouble", "daemonset", "status: {observedGeneration: 2, desiredNumberScheduled: 2, updatedNumberScheduled: 1, numberAvailable: 1}", ready.Subject{Pods: both("a", pulling, running)}, "waiting: ImagePullBackOff: pod new, container app: Back-off pulling image (1 suspects)"},
 		{"an old pod has trouble", "daemonset", "status: {observedGeneration: 2, desiredNumberScheduled: 2, updatedNumberScheduled: 1, numberAvailable: 1}", ready.Subject{Pods: both("a", running, pulling)}, "waiting: 1 of 2 pods updated"},
@@ -247,8 +247,8 @@ func TestCustomResources(t *testing.T) {
 		{"no schema, no status", nil, "spec: {}", "ready"},
 		{"no status declared", typeOf(""), "spec: {}", "ready"},
 		{"a status without conditions", phase, "status: {phase: Pending}", "ready"},
-		{"nobody has written it", declared, "spec: {}", "waiting: NotObserved: its status is not written yet (unobserved)"},
-		{"nobody has written what counts", declared, "status: {other: 1}", "waiting: NotObserved: its status is not written yet (unobserved)"},
+		{"its status is missing", declared, "spec: {}", "waiting: NotObserved: its status is not written yet (unobserved)"},
+		{"its status lacks the declared fields", declared, "status: {other: 1}", "waiting: NotObserved: its status is not written yet (unobserved)"},
 		{"an older generation", declared, "status: {observedGeneration: 1, conditions: [{type: Ready, status: 'True'}]}", "waiting: NotObserved: its controller has not seen its latest change yet (generation 1 of 2)"},
 		{"a condition about an older generation", declared, "status: {conditions: [{type: Ready, status: 'True', observedGeneration: 1}]}", "waiting: NotObserved: its conditions are about an older generation"},
 		{"ready", declared, "status: {observedGeneration: 2, conditions: [{type: Ready, status: 'True', observedGeneration: 2}]}", "ready"},
@@ -353,7 +353,7 @@ func TestPatience(t *testing.T) {
 	lost := ready.Verdict{State: ready.Waiting, Unobserved: true, Problem: ready.Problem{Message: "not yet"}}
 	h, _ = ready.History{}.Next(lost, at(0), patience)
 	if _, v := h.Next(lost, at(30), patience); v.State != ready.Waiting || !strings.Contains(v.Message, "is its controller running?") {
-		t.Errorf("a status that nobody writes is asked about, and waited for: %v", v)
+		t.Errorf("a status that no controller writes is asked about, and waited for: %v", v)
 	}
 	if _, v := h.Next(waits(), at(30), patience); strings.Contains(v.Message, "controller") {
 		t.Error("a status that has been written is not asked about")

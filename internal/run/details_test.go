@@ -48,7 +48,7 @@ func TestDetailsAreShared(t *testing.T) {
 	pristine(t)
 }
 
-// pristine: nobody has modified what items share.
+// pristine: the values that items share are not modified.
 func pristine(t *testing.T) {
 	t.Helper()
 	common.Range(func(key, value any) bool {

@@ -159,7 +159,7 @@ func (m *memory) write(verb string, t cluster.Target, w cluster.Write, obj map[s
 var decoded, patched = values.Sent, values.Patched
 
 // patched is an object after a merge patch.
-// writes is what the log has besides reads, in its order.
+// writes are the requests of the log except for reads, in its order.
 func (m *memory) writes() []string {
 	return slices.DeleteFunc(slices.Clone(m.log), func(s string) bool { return strings.HasPrefix(s, "get ") })
 }

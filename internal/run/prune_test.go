@@ -143,8 +143,8 @@ func text(err error) string {
 	return err.Error()
 }
 
-// TestPruneShown: what a run would delete is shown with it, and so is what keeps it from
-// doing so.
+// TestPruneShown: the preview of a run shows what it would delete, and what keeps it from
+// deleting.
 func TestPruneShown(t *testing.T) {
 	p, m := setup(t, conf("contested", "2"), applied(t, "contested", "1", "3"))
 	p.Pruner = &pruner{memory: m, surplus: []*Item{surplus("ConfigMap", "old", ""), surplus("ConfigMap", "spared", "is in use")}}

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// immutable is what a server says of a changed selector.
+// immutable is a server's error about a changed selector.
 func immutable() error {
 	return &cluster.Refusal{Code: 422, Text: "spec.selector: field is immutable", Causes: []metav1.StatusCause{{Field: "spec.selector", Message: `Invalid value: "b": field is immutable`}}}
 }

@@ -133,7 +133,7 @@ func TestFailureInAWrite(t *testing.T) {
 	})
 }
 
-// TestOvertaken: what somebody else has changed meanwhile is read and merged again.
+// TestOvertaken: an object that another client has changed meanwhile is read and merged again.
 func TestOvertaken(t *testing.T) {
 	p, m := setup(t, conf("a", "2"), applied(t, "a", "1", "1"))
 	overtakes := 3

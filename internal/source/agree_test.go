@@ -13,7 +13,7 @@ import (
 	yamltexts "github.com/kubectl-merge/kubectl-merge/test/texts"
 )
 
-// reading is what a reader makes of the first document of a text.
+// reading is the result of a reader for the first document of a text.
 type reading struct {
 	value   any
 	refused error

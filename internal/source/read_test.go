@@ -95,7 +95,7 @@ func TestRead(t *testing.T) {
 		{"a named file is read whatever it is called", Inputs{Files: []string{in("notes.txt")}}, nil, "is not closed"},
 		{"a folder without files of its own", Inputs{Files: []string{in("empty")}}, nil, "-R reads the folders below it too"},
 		{"a URL with a password, which no error shows", Inputs{Files: []string{strings.Replace(server.URL, "//", "//me:hunter2@", 1) + "/x?token=hunter3"}}, nil, strings.TrimSuffix(server.URL, "/") + "/x?…: cannot be read: server answered 404 Not Found"},
-		{"a URL that nobody serves, with a password", Inputs{Files: []string{"http://me:hunter2@127.0.0.1:1/x?token=hunter3"}}, nil, "http://127.0.0.1:1/x?…: cannot be read: dial tcp"},
+		{"a URL that no server answers, with a password", Inputs{Files: []string{"http://me:hunter2@127.0.0.1:1/x?token=hunter3"}}, nil, "http://127.0.0.1:1/x?…: cannot be read: dial tcp"},
 		{"a URL that is not there", Inputs{Files: []string{server.URL + "/x"}}, nil, "404 Not Found"},
 		{"standard input twice", Inputs{Files: []string{"-", "-"}, Stdin: strings.NewReader(named("s"))}, []string{"s"}, "once only"},
 		{"a bad selector", Inputs{Files: []string{dir}, Selector: "a=b=c"}, nil, "--selector"},

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/redact"
 )
 
-// TestRemoteName: what lets somebody in is neither in the name of a remote base nor in
-// an error about it.
+// TestRemoteName: credentials are neither in the name of a remote base nor in an error about
+// it.
 func TestRemoteName(t *testing.T) {
 	for address, want := range map[string]string{
 		"dir/with?odd=name": "dir/with?odd=name",

@@ -28,7 +28,7 @@ import (
 type record struct {
 	objects map[string]map[string]any
 	log     []string
-	before  func() // somebody else's write, before the next one
+	before  func() // another client's write, before the next one
 }
 
 func (r *record) Get(_ context.Context, t cluster.Target) (map[string]any, error) {
@@ -195,7 +195,7 @@ func TestSet(t *testing.T) {
 
 func targetLive(r *record, t Target) map[string]any { return r.objects[t.String()] }
 
-// TestWriteAgain: somebody else writes first; the plan is made again from what they left.
+// TestWriteAgain: if another client writes first, the plan is made again from the new state.
 func TestWriteAgain(t *testing.T) {
 	a, r, targets := room(t, deployment)
 	read(t, a, targets)

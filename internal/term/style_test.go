@@ -15,7 +15,7 @@ func TestStyle(t *testing.T) {
 		text   string
 		want   string
 	}{
-		{"nobody asked", Style{}, "error: a/b: c\n", "error: a/b: c\n"},
+		{"not requested", Style{}, "error: a/b: c\n", "error: a/b: c\n"},
 		{"an error and its object", Style{Color: true}, "error: deployment.apps/web: no\n", "\x1b[1;31merror:\x1b[0m \x1b[1mdeployment.apps/web\x1b[0m: no\n"},
 		{"a note about no object", Style{Color: true}, "note: nothing: here\n", "\x1b[36mnote:\x1b[0m nothing: here\n"},
 		{"an outcome line", both, "deployment.apps/web configured, and this line is longer than forty columns\n", "deployment.apps/web configured, and this line is longer than forty columns\n"},

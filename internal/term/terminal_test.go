@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// asked is a terminal at which somebody types.
+// asked is a terminal at which a user types.
 func asked(t *testing.T, typed string) (*Terminal, *bytes.Buffer) {
 	t.Helper()
 	in, keys, err := os.Pipe()
@@ -47,7 +47,7 @@ func TestPrompt(t *testing.T) {
 	}
 }
 
-// TestPromptInterrupted: the end of the context ends a question that nobody answers.
+// TestPromptInterrupted: the end of the context ends a question without an answer.
 func TestPromptInterrupted(t *testing.T) {
 	in, keys, err := os.Pipe()
 	if err != nil {
@@ -93,7 +93,7 @@ func TestHiddenNeedsATerminal(t *testing.T) {
 	}
 }
 
-// TestNoTerminal: pipes and buffers are none, so nobody is asked, nothing is colored.
+// TestNoTerminal: pipes and buffers are not terminals, so no question is asked and nothing is colored.
 func TestNoTerminal(t *testing.T) {
 	in, out, err := os.Pipe()
 	if err != nil {

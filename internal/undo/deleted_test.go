@@ -70,7 +70,7 @@ func TestDelete(t *testing.T) {
 	}
 }
 
-// touch has somebody write the objects, without a change that counts.
+// touch has another client write the objects, without a change that counts.
 func (w *world) touch() {
 	for _, obj := range w.objects {
 		meta := obj["metadata"].(map[string]any)
@@ -79,8 +79,8 @@ func (w *world) touch() {
 	}
 }
 
-// TestDeleted: what the run has deleted is made again as it was configured, unless somebody has
-// made it again already, or its values are hidden.
+// TestDeleted: objects that the run has deleted are created again as they were configured, unless
+// they exist again already, or their values are hidden.
 func TestDeleted(t *testing.T) {
 	const text = `{apiVersion: v1, kind: ConfigMap, metadata: {name: conf, namespace: shop, uid: uid-conf, resourceVersion: "1", annotations: {kubectl.kubernetes.io/last-applied-configuration: '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"conf","namespace":"shop"},"data":{"a":"1"}}'}}, data: {a: "1"}}`
 	record := func(text string) *plandoc.Document {
@@ -100,7 +100,7 @@ func TestDeleted(t *testing.T) {
 		{"it was made again as it was", text, strings.Replace(text, "uid-conf", "uid-2", 1), undone{items: []string{"nothing configmap/conf null"}}},
 		{"it was made again, and has more by now", text, strings.NewReplacer("uid-conf", "uid-2", `data: {a: "1"}`, `data: {a: "1", b: "2"}`).Replace(text), undone{items: []string{"nothing configmap/conf null"}}},
 		{"a Secret was made again as it was", strings.Replace(text, "ConfigMap", "Secret", 1), strings.NewReplacer("ConfigMap", "Secret", "uid-conf", "uid-2").Replace(text), undone{items: []string{"nothing secret/conf null"}}},
-		{"somebody has made another one", text, strings.NewReplacer("uid-conf", "uid-2", `data: {a: "1"}`, `data: {a: "2"}`).Replace(text), undone{items: []string{"nothing configmap/conf null"}, left: []string{"configmap/conf: was deleted by the run, and another one of that name was made since"}}},
+		{"another one was created", text, strings.NewReplacer("uid-conf", "uid-2", `data: {a: "1"}`, `data: {a: "2"}`).Replace(text), undone{items: []string{"nothing configmap/conf null"}, left: []string{"configmap/conf: was deleted by the run, and another one of that name was made since"}}},
 		{"it was not deleted after all", text, text, undone{items: []string{"nothing configmap/conf null"}}},
 		{"its values are hidden", strings.Replace(text, "ConfigMap", "Secret", 1), "", undone{items: []string{"nothing secret/conf null"}, left: []string{"secret/conf: was deleted, and has values that are hidden in the record: only a record of a run with --show-secrets has them"}}},
 	} {

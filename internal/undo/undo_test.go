@@ -135,7 +135,7 @@ func (w *world) recorded(t *testing.T, local string, secrets bool) *plandoc.Docu
 	return doc
 }
 
-// undone is what undo plans: actions with the data that result, and what is left.
+// undone is a plan of undo: actions with the data that result, and what is left.
 type undone struct {
 	items, left []string
 	err         string
@@ -259,7 +259,7 @@ func TestCreated(t *testing.T) {
 		since                 func(w *world)
 		want                  undone
 	}{
-		{"nobody has changed it", local, "strict", nil, undone{items: []string{"delete configmap/conf null"}}},
+		{"it was not changed", local, "strict", nil, undone{items: []string{"delete configmap/conf null"}}},
 		{"others have changed it", local, "strict", change, undone{left: []string{"configmap/conf: was created by the run, and changed by others since: data.a, data.new: --policy=apply deletes it all the same"}}},
 		{"it is to be deleted all the same", local, "apply", change, undone{items: []string{"delete configmap/conf null"}}},
 		{"it is gone", local, "strict", func(w *world) { w.objects = map[string]map[string]any{} }, undone{}},

@@ -164,7 +164,7 @@ func TestSources(t *testing.T) {
 		{"a pod among those of a Deployment", []Object{deployment("a", ""), at(pods, "p", "")}, "deployments(metadata.name=a) pods() replicasets()"},
 		{"a claim", []Object{at(claims, "c", "")}, "persistentvolumeclaims(metadata.name=c) events(reason=WaitForFirstConsumer)"},
 		{"what was written, and is ready with that", []Object{at(maps, "m", "1")}, ""},
-		{"what nobody has seen", []Object{at(maps, "m", "")}, "configmaps(metadata.name=m)"},
+		{"objects not read yet", []Object{at(maps, "m", "")}, "configmaps(metadata.name=m)"},
 	} {
 		var got []string
 		for _, s := range play(t, tt.objects...).sources() {

@@ -298,7 +298,7 @@ func TestUsers(t *testing.T) {
 		want    string
 		unknown bool
 	}{
-		{what: "nobody", by: map[string][]string{"list " + setsPath: {listOf()}, "list " + podsPath: {listOf()}}},
+		{what: "no users", by: map[string][]string{"list " + setsPath: {listOf()}, "list " + podsPath: {listOf()}}},
 		{what: "pods", by: map[string][]string{"list " + setsPath: {listOf()}, "list " + podsPath: {listOf(podNaming("b", "", "Running"), podNaming("a", "", "Pending"), podNaming("done", "", "Succeeded"), podNaming("c", "", "Running"))}}, want: "pod/a, pod/b and 1 more"},
 		{what: "a ReplicaSet with replicas", by: map[string][]string{"list " + setsPath: {listOf(setNaming("new", "d", "0"), setNaming("before", "d", "2"))}, "list " + podsPath: {listOf()}}, want: "replicaset.apps/before"},
 		{what: "what belongs to a deleted Deployment", by: map[string][]string{"list " + setsPath: {listOf(setNaming("r", "d", "2"))}, "list " + podsPath: {listOf(podNaming("a", "r", "Running"))}}, leaving: "d"},
@@ -324,7 +324,7 @@ func TestUsers(t *testing.T) {
 	}
 }
 
-// TestUsersAwait: as soon as nobody names the object, at the latest when the time is over.
+// TestUsersAwait: the wait ends as soon as no object names it, at the latest after the timeout.
 func TestUsersAwait(t *testing.T) {
 	running := podNaming("a", "r", "Running")
 	for _, tt := range []struct {
@@ -339,7 +339,7 @@ func TestUsersAwait(t *testing.T) {
 		{"until it has ended", map[string][]string{"list " + setsPath: {listOf()}, "list " + podsPath: {listOf(running), listOf()}, "watch " + podsPath: {event("MODIFIED", podNaming("a", "r", "Failed")), endless}}, 0, "", false, "configmap/old pod/a"},
 		{"a watch that is ahead of others", map[string][]string{"list " + setsPath: {listOf()}, "list " + podsPath: {listOf(running), listOf(running), listOf()}, "watch " + podsPath: {event("DELETED", running), endless}}, 0, "", false, "configmap/old pod/a"},
 		{"until the time is over", map[string][]string{"list " + setsPath: {listOf()}, "list " + podsPath: {listOf(running)}}, 300 * time.Millisecond, "pod/a", false, "configmap/old pod/a"},
-		{"nobody is allowed to know", map[string][]string{"list " + setsPath: {listOf()}, "list " + podsPath: {forbidden}}, 0, "", true, ""},
+		{"pods may not be listed", map[string][]string{"list " + setsPath: {listOf()}, "list " + podsPath: {forbidden}}, 0, "", true, ""},
 		{"the time was over before", map[string][]string{"list " + setsPath: {listOf()}, "list " + podsPath: {listOf()}}, -time.Second, "", false, ""},
 		{"the server is down", map[string][]string{"list " + setsPath: {broken}, "list " + podsPath: {broken}}, 100 * time.Millisecond, "", true, ""},
 	} {

@@ -27,7 +27,7 @@ type script struct {
 	version int
 }
 
-// answer is what becomes of a write, and of the object before the answer arrives.
+// answer is the outcome of a write, and what happens to the object before the answer arrives.
 type answer struct {
 	done  bool                                // the write is done
 	by    func(map[string]any) map[string]any // what others make of the object; nil: nothing
@@ -199,7 +199,7 @@ func preparedTask(t *testing.T, s *script, a, policy string) Task {
 	return out
 }
 
-// with is what others make of the object: another value of a field.
+// with is another client's change of the object: another value of a field.
 func with(v any, path ...string) func(map[string]any) map[string]any {
 	return func(obj map[string]any) map[string]any { return set(obj, v, path...) }
 }

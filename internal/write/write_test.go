@@ -53,10 +53,10 @@ func TestApply(t *testing.T) {
 		{reason: "others wrote what local has", live: one, a: "2", answers: []answer{{error: conflict, by: func(obj map[string]any) map[string]any {
 			return patched(obj, map[string]any{"data": map[string]any{"a": "2"}})
 		}}}, log: "patch get patch", outcome: Configured},
-		{reason: "somebody created it first", a: "1", answers: []answer{{error: &cluster.Refusal{Code: 409, Reason: metav1.StatusReasonAlreadyExists, Text: "already exists"}, by: with("1", "data", "a")}}, log: "create get patch", outcome: Configured},
-		{reason: "somebody deleted it: it is created again", live: one, a: "2", answers: []answer{{error: missing, by: gone}}, log: "patch get create", outcome: Created},
-		{reason: "whoever writes all the time loses after five tries, by a patch bound to values", live: one, a: "2", answers: times(5, answer{error: conflict, by: counter()}), log: "patch get patch get patch get patch get patch get json patch", outcome: Configured},
-		{reason: "a server that says overtaken where nobody was", live: one, a: "2", answers: times(9, answer{error: conflict}), log: "patch get patch get patch get patch get patch get",
+		{reason: "another client created it first", a: "1", answers: []answer{{error: &cluster.Refusal{Code: 409, Reason: metav1.StatusReasonAlreadyExists, Text: "already exists"}, by: with("1", "data", "a")}}, log: "create get patch", outcome: Configured},
+		{reason: "another client deleted it: it is created again", live: one, a: "2", answers: []answer{{error: missing, by: gone}}, log: "patch get create", outcome: Created},
+		{reason: "a client that writes all the time loses after five tries, by a patch bound to values", live: one, a: "2", answers: times(5, answer{error: conflict, by: counter()}), log: "patch get patch get patch get patch get patch get json patch", outcome: Configured},
+		{reason: "a server that reports a conflict where no other client has written", live: one, a: "2", answers: times(9, answer{error: conflict}), log: "patch get patch get patch get patch get patch get",
 			err: "configmap/conf: the object has been modified: the server answered this to 5 writes, though the object is as it was read before each: nothing was written: look at what stands between you and the server, and merge again"},
 		{reason: "a conflict that comes up meanwhile is left", live: one, a: "2", policy: "strict", answers: []answer{{error: conflict, by: with("3", "data", "a")}}, log: "patch get", outcome: Unsettled},
 		{reason: "it cannot be read again", live: one, a: "2", answers: []answer{{error: conflict}}, read: forbidden, log: "patch get", err: "configmap/conf: forbidden"},
@@ -70,7 +70,7 @@ func TestApply(t *testing.T) {
 			notes: []string{"the server's answer to the write was lost; it was done, and merged again with what others changed since"}},
 		{reason: "it is lost again and again", live: one, a: "2", answers: times(3, answer{error: lost}), log: "patch get patch get patch get",
 			err: "configmap/conf: its answer broke off: when it was read again it was not written: merge again"},
-		{reason: "nobody can know what became of it", live: one, a: "2", answers: []answer{{error: lost}}, read: lost, log: "patch get",
+		{reason: "the outcome of the write cannot be known", live: one, a: "2", answers: []answer{{error: lost}}, read: lost, log: "patch get",
 			err: "configmap/conf: its answer broke off: " + ErrUnknown.Error()},
 		{reason: "trouble behind the server, which the object shows was none", live: one, a: "2", answers: []answer{{error: failing, done: true}}, log: "patch get", outcome: Configured,
 			notes: []string{"the server answered the write with an error (etcd has no leader); read again, the object is as it should be"}},
@@ -160,10 +160,10 @@ func TestOthers(t *testing.T) {
 // one is the live object whose value is 1, as applied.
 func one(t *testing.T) map[string]any { return applied(t, "1") }
 
-// contested is the same, with a value that somebody else has set since.
+// contested is the same, with a value that another client has set since.
 func contested(t *testing.T) map[string]any { return set(applied(t, "1"), "3", "data", "a") }
 
-// counter is somebody who writes status all the time.
+// counter is a client that writes status all the time.
 func counter() func(map[string]any) map[string]any {
 	n := 0
 	return func(obj map[string]any) map[string]any {
@@ -241,7 +241,7 @@ func (s Server) with(api API) *Server {
 	return &s
 }
 
-// TestForeseen: what a run without a server reports is what the plan says.
+// TestForeseen: a run without a server reports what the plan says.
 func TestForeseen(t *testing.T) {
 	for _, tt := range []struct {
 		live   map[string]any

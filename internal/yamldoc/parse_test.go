@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/test/texts"
 )
 
-// theirs is what kubectl's reader makes of the first document.
+// theirs reads the first document by kubectl's reader.
 func theirs(text string) (any, error) {
 	data, err := yaml.YAMLToJSON([]byte(text))
 	if err != nil {

@@ -36,7 +36,7 @@ func TestArchive(t *testing.T) {
 		want   []string
 	}{
 		{"what has to be there is not", nil, []string{"LICENSE is missing", "program is missing"}},
-		{"what nobody asked for is", []krew.File{license, {Name: "notes.txt"}}, []string{"notes.txt does not belong there"}},
+		{"a file that is not listed is", []krew.File{license, {Name: "notes.txt"}}, []string{"notes.txt does not belong there"}},
 		{"the text is an older one", []krew.File{{Name: "LICENSE", Mode: 0o644, Content: []byte("paid")}}, []string{"LICENSE is not LICENSE as it is now"}},
 		{"a text that can be run", []krew.File{{Name: "LICENSE", Mode: 0o755, Content: []byte("free")}}, []string{"LICENSE has mode 755, want 644"}},
 		{"a clock of its own", []krew.File{license, {Name: "program", Mode: 0o755, Time: time.Unix(1, 0)}}, []string{"program has a time of its own"}},

@@ -37,7 +37,7 @@ func TestList(t *testing.T) {
 			t.Errorf("%s: %s %s %s", w.reason, p.Name, p.Version, p.Refs[0].Locator)
 		}
 		if p.ID != doc.Relationships[i].To {
-			t.Errorf("%s is nobody's dependency", p.Name)
+			t.Errorf("no package depends on %s", p.Name)
 		}
 	}
 }

@@ -146,7 +146,7 @@ func TestPlanNeverModifiesItsArguments(t *testing.T) {
 	}
 }
 
-// TestOwners: an owner is added once, whoever states it first.
+// TestOwners: an owner is added once, in whichever order the two state it.
 func TestOwners(t *testing.T) {
 	a, b := metav1.OwnerReference{APIVersion: "v1", Kind: "Node", Name: "a", UID: "1"}, metav1.OwnerReference{APIVersion: "v1", Kind: "Node", Name: "b", UID: "2"}
 	stated := widget(int64(1))
@@ -221,7 +221,7 @@ func TestTyped(t *testing.T) {
 	}
 	zeros, _ := planned(t, p, &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "db"}}, nil)
 	if w := zeros.Warnings(); len(w) > 0 {
-		t.Errorf("a status that nobody has set: %q", w)
+		t.Errorf("a status that was never set: %q", w)
 	}
 	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "s"}, Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer, Ports: []corev1.ServicePort{{Port: 80}}}}
 	_, u = planned(t, p, service, nil)
@@ -307,8 +307,8 @@ func mapWith(m map[string]string, k, v string) map[string]string {
 	return out
 }
 
-// TestKubectlIsAnother: with a record of its own, the caller takes what kubectl has applied for
-// somebody else's; with kubectl's annotation it continues kubectl's work.
+// TestKubectlIsAnother: with an annotation of its own, the caller treats what kubectl has applied
+// as another manager's. With kubectl's annotation it continues kubectl's work.
 func TestKubectlIsAnother(t *testing.T) {
 	for _, tt := range []struct {
 		annotation string

@@ -15,8 +15,8 @@ import (
 const widgets = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","spec":{"group":"example.com","names":{"kind":"Widget","plural":"widgets"},
 	"scope":"Namespaced","versions":[{"name":"v1","schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object","properties":{"size":{"type":"integer"}}}}}}}]}}`
 
-// TestSixteenGoroutines: one Planner, one registry of types and the objects of one cache are used
-// by all, while definitions are added; every plan is what it is alone. go test -race sees the rest.
+// TestSixteenGoroutines: all use one Planner, one registry of types and the objects of one cache,
+// while definitions are added. Every plan is the same as without the others. go test -race finds races.
 func TestSixteenGoroutines(t *testing.T) {
 	t.Parallel()
 	kinds := &apply.Types{}

@@ -37,7 +37,7 @@ func planner(o apply.Options) *apply.Planner {
 	return p
 }
 
-// scaled is the live form of a Deployment that was applied with three replicas, and that somebody
+// scaled is the live form of a Deployment that was applied with three replicas, and that a user
 // has scaled to nine and given a sidecar.
 func scaled(p *apply.Planner) *unstructured.Unstructured {
 	plan, err := p.Plan(context.Background(), deployment(3, "web:1"), nil)
@@ -94,7 +94,7 @@ func ExamplePlanner_Plan() {
 	// application/merge-patch+json shop <nil>
 }
 
-// With the policy strict, what somebody else changed is left to the caller.
+// With the policy strict, the caller decides about values that another manager has changed.
 func ExampleConflictError() {
 	desired, live := deployment(3, "web:2"), fromCache("web")
 	planner, err := apply.New(apply.Options{Manager: "shop", Policy: "strict"})
@@ -114,7 +114,7 @@ func ExampleConflictError() {
 	// spec.replicas: live has 9, desired has 3: was changed since it was applied
 }
 
-// A rule leaves the replicas to whoever scales.
+// A rule leaves the replicas to the manager that scales.
 func ExampleOptions() {
 	p := planner(apply.Options{Rules: []byte("- path: spec.replicas\n  winner: live\n")})
 	plan, err := p.Plan(context.Background(), deployment(3, "web:2"), scaled(p))

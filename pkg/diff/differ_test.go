@@ -191,9 +191,9 @@ func TestKeepLives(t *testing.T) {
 		{"a long value, whole", `"a"`, `"a"`, `"` + strings.Repeat("x", 100) + `"`, `write "` + strings.Repeat("x", 100) + `" in the local file`},
 		{"a list of which the file has all but the change", list + `]`, list + `]`, list + `,"more"]`, "make the same change of . in the local file"},
 		{"a list that both changed", list + `]`, list + `,"ours"]`, list + `,"theirs"]`, "make live's change of . in the local file in place of local's"},
-		{"a list of which nobody knows what was applied", ``, list + `]`, list + `,"more"]`, "undo that change of . in the local file"},
+		{"a list of which the value applied last is not known", ``, list + `]`, list + `,"more"]`, "undo that change of . in the local file"},
 		{"a value that the file does not have", `1`, ``, list + `]`, "write . in the local file as live has it"},
-		{"a value that somebody removed", `1`, `1`, ``, "take it out of the local file"},
+		{"a value that was removed in live", `1`, `1`, ``, "take it out of the local file"},
 	} {
 		var d merge.Disagreement
 		for text, o := range map[string]*merge.Opt{tt.original: &d.Original, tt.local: &d.Local, tt.live: &d.Live} {

@@ -16,7 +16,7 @@ import (
 
 var read, show = values.Read, values.Show
 
-// kubectls is what kubectl apply writes: its own steps (SetNamespace of
+// kubectls returns the annotation that kubectl apply writes: its own steps (SetNamespace of
 // cli-runtime, GetModifiedConfiguration of k8s.io/kubectl/pkg/util/apply.go) on
 // its own type and codec.
 func kubectls(t *testing.T, local, namespace string) string {

@@ -66,7 +66,7 @@ func ExampleType() {
 	// [port=53,protocol=TCP]
 }
 
-// Under strict, a disagreement is left to whoever asked: a value with a path.
+// Under strict, a disagreement is returned to the caller as a value with a path.
 func ExamplePlan_conflicts() {
 	policy, err := merge.PolicyNamed("strict")
 	if err != nil {

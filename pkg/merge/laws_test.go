@@ -14,7 +14,7 @@ var (
 )
 
 // TestLaws holds the rules of docs/semantics.md over random triples: an original, local
-// as somebody edited it, live as others and the server did.
+// as a user has edited it, live as others and the server have changed it.
 func TestLaws(t *testing.T) {
 	t.Logf("seed %d, %d triples", *lawSeed, *lawCount)
 	for i := range *lawCount {

@@ -3,7 +3,7 @@ package merge
 import "testing"
 
 // TestMovedByOwners: with managedFields, live has moved where its value is another
-// one and somebody other than the applier owns it.
+// one and a manager other than the applier owns it.
 func TestMovedByOwners(t *testing.T) {
 	for _, c := range []struct {
 		reason                string
@@ -13,23 +13,23 @@ func TestMovedByOwners(t *testing.T) {
 	}{
 		{reason: "a value that the applier alone owns has not moved", original: `{"host":"a"}`, local: `{"host":"b"}`, live: `{"host":"c"}`,
 			ours: `{"host":{}}`, want: `{"host":"b"}`},
-		{reason: "a value that somebody else owns has", original: `{"host":"a"}`, local: `{"host":"b"}`, live: `{"host":"c"}`,
+		{reason: "a value that another manager owns has", original: `{"host":"a"}`, local: `{"host":"b"}`, live: `{"host":"c"}`,
 			theirs: `{"host":{}}`, want: `{"host":"b"}`, reported: "both:host"},
-		{reason: "the value that original had has not moved, whoever owns it", original: `{"host":"a"}`, local: `{"host":"b"}`, live: `{"host":"a"}`,
+		{reason: "the value that original had has not moved, also if another manager owns it", original: `{"host":"a"}`, local: `{"host":"b"}`, live: `{"host":"a"}`,
 			theirs: `{"host":{}}`, want: `{"host":"b"}`},
-		{reason: "what is absent somebody has deleted", original: `{"host":"a"}`, local: `{"host":"a"}`, live: `{}`,
+		{reason: "a value that is absent was deleted", original: `{"host":"a"}`, local: `{"host":"a"}`, live: `{}`,
 			theirs: `{"on":{}}`, want: `{"host":"a"}`, reported: "drift:host"},
-		{reason: "a value that nobody owns has moved", original: `{"host":"a"}`, local: `{"host":"a"}`, live: `{"host":"b"}`,
+		{reason: "a value without an owner has moved", original: `{"host":"a"}`, local: `{"host":"a"}`, live: `{"host":"b"}`,
 			theirs: `{"on":{}}`, want: `{"host":"a"}`, reported: "drift:host"},
-		{reason: "a displaced variant of somebody's is a disagreement, though it is empty", local: `{"probe":{"http":{"path":"/"}}}`, live: `{"probe":{"exec":{}}}`,
+		{reason: "a displaced variant of another manager is a disagreement, though it is empty", local: `{"probe":{"http":{"path":"/"}}}`, live: `{"probe":{"exec":{}}}`,
 			theirs: `{"probe":{"exec":{}}}`, want: `{"probe":{"http":{"path":"/"}}}`, reported: "both:probe.exec"},
 		{reason: "of the applier's it is none", local: `{"probe":{"http":{"path":"/"}}}`, live: `{"probe":{"exec":{}}}`,
 			ours: `{"probe":{"exec":{}}}`, want: `{"probe":{"http":{"path":"/"}}}`, reported: "removed:probe.exec"},
-		{reason: "somebody's value is no default, whoever created the object", local: `{"args":[{"a":"1"}]}`, live: `{"args":[{"a":"1","b":"2"}]}`,
+		{reason: "a value that a manager owns is not a default, also if that manager created the object", local: `{"args":[{"a":"1"}]}`, live: `{"args":[{"a":"1","b":"2"}]}`,
 			theirs: `{"args":{}}`, want: `{"args":[{"a":"1"}]}`, reported: "both:args"},
-		{reason: "the server's default in somebody's value is one", local: `{"args":[{"a":"1"}]}`, live: `{"args":[{"a":"1","b":"default"}]}`,
+		{reason: "the server's default in another manager's value is one", local: `{"args":[{"a":"1"}]}`, live: `{"args":[{"a":"1","b":"default"}]}`,
 			theirs: `{"args":{}}`, want: `{"args":[{"a":"1","b":"default"}]}`},
-		{reason: "of two that wrote in the second of its making nobody is taken for the creator", local: `{"args":[{"a":"1"}]}`, live: `{"host":"h","args":[{"a":"1","b":"2"}]}`,
+		{reason: "of two managers that wrote in the second of its creation neither is taken for the creator", local: `{"args":[{"a":"1"}]}`, live: `{"host":"h","args":[{"a":"1","b":"2"}]}`,
 			theirs: `{"args":{}}`, ours: `{"host":{}}`, want: `{"args":[{"a":"1"}],"host":"h"}`, reported: "both:args"},
 	} {
 		t.Run(c.reason, func(t *testing.T) {

@@ -24,7 +24,7 @@ func TestExclusive(t *testing.T) {
 		{"the branches demand more, which may decide", `"oneOf":[{"required":["a"],"properties":{"a":{"enum":["x"]}}},{"required":["b"]}]`, ""},
 		{"a demand beside the branches changes nothing", `"minProperties":1,"oneOf":[{"required":["a"]},{"required":["b"]}]`, "a b"},
 		{"one property at most", `"maxProperties":1`, "a b c d"},
-		{"a field that nobody may have excludes none", `"not":{"required":["a"]},"anyOf":[{"required":["b"]},{"required":["c"]}]`, ""},
+		{"a field that is always forbidden excludes none", `"not":{"required":["a"]},"anyOf":[{"required":["b"]},{"required":["c"]}]`, ""},
 		{"a field that the type does not have", `"oneOf":[{"required":["a"]},{"required":["z"]}]`, ""},
 		{"forms of a value, not fields", `"anyOf":[{"type":"integer"},{"type":"string"}]`, ""},
 		{"no schema that anybody can read", `"oneOf":[true,{"required":"a"}]`, ""},

@@ -15,7 +15,7 @@ func TestSuggestKind(t *testing.T) {
 		{"a group that is misspelt", "app/v1", "Deployment", nil, "apps/v1", "Deployment"},
 		{"a group that was forgotten", "v1", "Deployment", []string{"Pod", "Service"}, "apps/v1", "Deployment"},
 		{"a group that has moved", "extensions/v1beta1", "Ingress", nil, "networking.k8s.io/v1", "Ingress"},
-		{"a kind that nobody knows", "example.com/v1", "Widget", nil, "", ""},
+		{"an unknown kind", "example.com/v1", "Widget", nil, "", ""},
 	} {
 		version, kind := SuggestKind(tt.apiVersion, tt.kind, Served{Kinds: tt.served})
 		if version != tt.version || kind != tt.want {

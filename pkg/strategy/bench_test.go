@@ -16,8 +16,8 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/strategy"
 )
 
-// deploymentText is a Deployment with n env entries as JSON; tag is what differs
-// between two versions.
+// deploymentText is a Deployment with n env entries as JSON. Two versions differ in
+// tag.
 func deploymentText(n int, tag string) []byte {
 	env := make([]any, n)
 	for i := range env {

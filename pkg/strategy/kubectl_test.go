@@ -70,7 +70,7 @@ func TestKubectlStrategies(t *testing.T) {
 	untyped := sides(t, "strategic", "", with(`{"name":"b"}`), with(`{"name":"a"}`))
 	untyped.Strategic = nil
 	if out, err := strategy.Plan(untyped); err != nil || !merge.Equal(out.Result, values.Read(t, with(`{"name":"b"}`)), nil) {
-		t.Errorf("a kind that nobody compiled in: %v, %v", out.Result, err)
+		t.Errorf("a kind that is not compiled in: %v, %v", out.Result, err)
 	}
 	if _, err := strategy.Named("nope"); err == nil || !strings.Contains(err.Error(), "auto") {
 		t.Errorf("%v", err)
@@ -80,7 +80,7 @@ func TestKubectlStrategies(t *testing.T) {
 // owners is who owns the value at a path.
 type owners map[string]string
 
-// At is nil for what nobody owns.
+// At is nil for a path without an owner.
 func (o owners) At(p merge.Path) []merge.Owner {
 	if m, ok := o[p.String()]; ok {
 		return []merge.Owner{{Manager: m, Operation: "Update"}}
@@ -88,8 +88,8 @@ func (o owners) At(p merge.Path) []merge.Owner {
 	return nil
 }
 
-// TestExtras: what others have added to live, and nobody has decided about; not what the applier,
-// the control plane or the server's defaults have.
+// TestExtras: the fields that others have added to live, and about which nothing is decided; not
+// those of the applier, the control plane or the server's defaults.
 func TestExtras(t *testing.T) {
 	const local = `{"kind":"Deployment","metadata":{"name":"web"},"spec":{"template":{"spec":{"containers":[{"name":"a"}]}}}}`
 	const live = `{"kind":"Deployment","metadata":{"name":"web","labels":{"team":"x","ours":"y","control":"z"}},"spec":{"replicas":5,"revisionHistoryLimit":10,"template":{"spec":{"containers":[{"name":"a"},{"name":"mesh"}]}}}}`
@@ -120,7 +120,7 @@ func TestExtras(t *testing.T) {
 	}
 	in.Triple.Owners = nil
 	if got, want := extras(), "metadata.labels.control ?, metadata.labels.ours ?, metadata.labels.team ?, spec.template.spec.containers[name=mesh] ?"; got != want {
-		t.Errorf("nobody knows the owners: %s\nwant %s", got, want)
+		t.Errorf("without managedFields: %s\nwant %s", got, want)
 	}
 	rules, err := schema.ParseRules([]byte("- path: metadata.labels\n  winner: live\n"))
 	if err != nil {

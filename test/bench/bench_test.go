@@ -53,7 +53,7 @@ func TestObjects(t *testing.T) {
 			delete(spaces, name)
 		}
 		if len(spaces) > 0 {
-			t.Errorf("%d objects: nobody makes %v", n, spaces)
+			t.Errorf("%d objects: no set makes %v", n, spaces)
 		}
 	}
 }

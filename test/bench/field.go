@@ -44,8 +44,8 @@ func (l lane) objects(op operation) string {
 // plan is the file of the document that bound is bound to.
 func (l lane) plan() string { return filepath.Join(filepath.Dir(l.base), "plan.yaml") }
 
-// warm has every program fetch what it keeps between runs (discovery, schemas), as
-// it has for whoever uses it twice. The runs are not counted.
+// warm has every program fetch what it caches between runs (discovery, schemas), as
+// it has after a first use. The runs are not counted.
 func (f field) warm(ctx context.Context, p *proxy) error {
 	f.operations, f.report, f.peerRounds = all, &report{}, warmRound
 	return f.round(ctx, warmSize, warmRound, p)
@@ -217,7 +217,7 @@ func (f field) command(ctx context.Context, l lane, config string, args ...strin
 	return cmd
 }
 
-// said is what the last run has printed.
+// said returns the output of the last run.
 func (f field) said() (said, error) { return read(f.printed()) }
 
 // printed are the files with what the last run has printed on stdout and stderr. In one

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// served is what runs have cost the API server, by its own metrics.
+// served is the cost of runs for the API server, by its own metrics.
 type served struct {
 	CPU      float64 `json:"cpuSeconds"`
 	Reads    float64 `json:"etcdReads"`
@@ -116,7 +116,7 @@ func sample(line string) (name, labels string, value float64) {
 	return name, labels, value
 }
 
-// since is what has been done for others since the counters were as before.
+// since returns the cost of all other requests since the counters were as before.
 func (m *meter) since(ctx context.Context, before served) (served, error) {
 	now, err := m.look(ctx)
 	cost := now.minus(before).minus(m.own)

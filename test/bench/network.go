@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// network is what a line between a program and the server is like; the zero value is
+// network describes the connection between a program and the server. The zero value is
 // loopback as it is.
 type network struct {
 	trip time.Duration // there and back

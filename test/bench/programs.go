@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// operation is what is measured.
+// operation is a measured operation.
 type operation string
 
 // The operations, in the order in which they are done: the first makes the
@@ -133,7 +133,7 @@ func floorArguments(op operation, l lane) []string {
 	return []string{verb, l.objects(op)}
 }
 
-// said is what a run printed, as far as it bears on whether it did its work.
+// said is the output of a run, as far as it shows whether the run did its work.
 type said struct {
 	words map[string]int // outcome lines by their last words
 	diffs int            // objects shown by a diff, in a plan, or as drifted

@@ -40,7 +40,7 @@ func rows() []row {
 	return out
 }
 
-// floorOf is what the bare loop does to come to the same: where nothing is written, lists.
+// floorOf is the operation by which the bare loop has the same result: where nothing is written, it lists.
 func floorOf(op operation) operation {
 	switch op {
 	case diff, planned, drifting, dryClient:
@@ -51,7 +51,7 @@ func floorOf(op operation) operation {
 	return op
 }
 
-// title is what the line is about.
+// title names the operation of a line.
 func (w row) title(n int) string {
 	if w.op == change && n > 1 {
 		return fmt.Sprintf("%s%d of %d changed", w.name, changesOf(n), n)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// setMix is what a set has: of every ten objects one of each kind.
+// setMix makes the objects of a set: of every ten, one of each kind.
 var setMix = []func(ns string, i int, tag string) string{
 	deployment, service, configMap, serviceAccount, shop,
 	simple("rbac.authorization.k8s.io/v1", "Role", `rules: [{apiGroups: [""], resources: [configmaps], verbs: [get]}]`),

@@ -2,7 +2,7 @@ package main
 
 import "fmt"
 
-// target is what a figure is to come to.
+// target is the value that a figure has to reach.
 type target struct {
 	what  string
 	is    float64

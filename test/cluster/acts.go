@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// act is what a container does, step by step. After the last step nothing changes any
-// more, unless the act goes around.
+// act lists the steps of a container. After the last step nothing changes any more,
+// unless the act repeats.
 type act struct {
 	steps  []step
 	around bool // begins anew after the last step, as one more try

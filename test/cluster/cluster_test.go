@@ -73,7 +73,7 @@ func (r running) kubectl(t *testing.T, args ...string) string {
 	return string(out)
 }
 
-// gone waits for a process to end. Where nobody collects the children of the
+// gone waits for a process to end. Where no process collects the children of the
 // killed (a container without an init), a zombie has ended too.
 func gone(pid int) bool {
 	n := strconv.Itoa(pid)
@@ -156,7 +156,7 @@ func TestKilledLeavesNoOrphans(t *testing.T) {
 		t.Fatal("children outlive a killed command")
 	}
 	if _, err := os.Stat(r.Dir); err != nil {
-		t.Fatalf("nobody was left to remove the data, yet: %v", err)
+		t.Fatalf("no process was left to remove the data, yet: %v", err)
 	}
 	sweep()
 	if _, err := os.Stat(r.Dir); !os.IsNotExist(err) {

@@ -13,8 +13,8 @@ import (
 )
 
 // kubelet plays the scheduler and the kubelet of one node: no container ever runs, but
-// each pod's status, events and logs are what those of a real one would be. What a
-// container does is what its image is named after, see acts.
+// each pod's status, events and logs are what those of a real one would be. The
+// name of a container's image says what the container does, see acts.
 type kubelet struct {
 	api    client
 	stream *http.Client // for watches, which last
@@ -93,7 +93,7 @@ func (k *kubelet) watch(ctx context.Context) {
 	}
 }
 
-// podObject is what the kubelet looks at.
+// podObject has the fields that the kubelet reads.
 type podObject struct {
 	Metadata struct {
 		Name, Namespace, UID string

@@ -26,7 +26,7 @@ func lock(ctx context.Context, file string) (unlock func(), err error) {
 	}
 }
 
-// tryLock is lock without the wait: an error where somebody else has it.
+// tryLock is lock without the wait: an error where another process has it.
 func tryLock(file string) (unlock func(), err error) {
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

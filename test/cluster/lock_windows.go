@@ -26,7 +26,7 @@ func lock(ctx context.Context, file string) (unlock func(), err error) {
 	}
 }
 
-// tryLock is lock without the wait: an error where somebody else has it. A file
+// tryLock is lock without the wait: an error where another process has it. A file
 // that is opened without any sharing is a lock.
 func tryLock(file string) (unlock func(), err error) {
 	name, err := syscall.UTF16PtrFromString(file)

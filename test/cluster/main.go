@@ -1,9 +1,9 @@
 // Command cluster starts a throw-away Kubernetes API server for tests: it builds
 // etcd, kube-apiserver and kubectl from the versions that this module's go.mod
 // pins, runs the first two on loopback and takes them away again when it ends.
-// It refuses to be a cluster to keep: there are no controllers and no nodes unless
-// somebody asks for them, no container ever runs, there is no fsync, and nothing is
-// left behind.
+// It is not a cluster to keep: there are no controllers and no nodes unless a flag
+// asks for them, no container ever runs, there is no fsync, and nothing is left
+// behind.
 //
 //	go -C test/cluster run . [flags]
 //

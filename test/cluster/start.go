@@ -21,7 +21,7 @@ type cluster struct {
 	info      Info
 	processes []*process
 	kubelet   context.CancelFunc // ends it; nil where there is none
-	died      chan *process      // a process that ended though nobody stopped it
+	died      chan *process      // a process that ended without being stopped
 	unlock    func()
 	apiserver func() (*process, error) // starts it, on the address it had before
 	ready     func(context.Context) error
@@ -228,8 +228,8 @@ func (c *cluster) untilReady(ctx context.Context, api client) error {
 	}
 }
 
-// stop kills the children and removes the data. There is nothing to keep, so
-// nobody is asked politely.
+// stop kills the children and removes the data. There is nothing to keep, so they
+// get no time to end by themselves.
 func (c *cluster) stop() {
 	c.killAll()
 	if c.unlock != nil {
@@ -260,7 +260,7 @@ func (p *process) tail() string {
 
 func portTaken(err error) bool { return strings.Contains(err.Error(), "address already in use") }
 
-// freePorts gives n loopback addresses that nobody listens on.
+// freePorts gives n loopback addresses on which no process listens.
 func freePorts(n int) ([]string, error) {
 	var addrs []string
 	for range n {
@@ -275,7 +275,7 @@ func freePorts(n int) ([]string, error) {
 }
 
 // sweep removes the data of earlier runs that were killed: those whose lock
-// nobody holds any more. A folder that is just being made has no lock file yet.
+// no process holds any more. A folder that is just being made has no lock file yet.
 func sweep() {
 	dirs, _ := filepath.Glob(filepath.Join(os.TempDir(), dirPattern))
 	for _, dir := range dirs {

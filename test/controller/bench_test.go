@@ -10,7 +10,7 @@ import (
 )
 
 // BenchmarkUnchanged: one reconciliation of a Deployment that is as desired, from the cache to the
-// answer that nothing is to be written. What is desired is what the server made of it, since
+// answer that nothing is to be written. The desired object is the stored one, since
 // CreateOrUpdate and CreateOrPatch would write where a default is left out.
 func BenchmarkUnchanged(b *testing.B) {
 	s := start(b)

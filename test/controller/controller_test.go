@@ -122,7 +122,7 @@ func typed(t testing.TB, scheme *runtime.Scheme, text []byte) client.Object {
 }
 
 // TestEveryKind: the first reconciliation creates an object of every kind, the second sends
-// nothing, and a third writes the one object that somebody else has changed.
+// nothing, and a third writes the one object that another client has changed.
 func TestEveryKind(t *testing.T) {
 	server := start(t)
 	server.does(t, definitions, "apply", "-f", "-")

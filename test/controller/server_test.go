@@ -86,7 +86,7 @@ type counter struct {
 	next                   http.RoundTripper
 }
 
-// RoundTrip implements http.RoundTripper. A watch is no read: it is what the cache lives of.
+// RoundTrip implements http.RoundTripper. A watch is not counted as a read: it fills the cache.
 func (c *counter) RoundTrip(r *http.Request) (*http.Response, error) {
 	switch q := r.URL.Query(); {
 	case q.Has("watch"):

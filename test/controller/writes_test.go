@@ -26,7 +26,7 @@ const (
 type situation struct {
 	name   string
 	object string
-	others string // a JSON patch that somebody else sends after the first reconciliation; "" for none
+	others string // a JSON patch that another client sends after the first reconciliation; "" for none
 	keeps  string // what of it has to be there in the end, as jsonpath of kubectl and its value
 
 	writes [len(ways)]string // per 100 further reconciliations, in the order of ways
@@ -185,7 +185,7 @@ func (s situation) desired(t testing.TB, c client.Client, namespace string, i in
 	return o
 }
 
-// disturbed has somebody else change the object.
+// disturbed has another client change the object.
 func (s situation) disturbed(t testing.TB, on server, c client.Client, o client.Object) {
 	t.Helper()
 	on.does(t, "", append([]string{"patch", "--type=json", "--field-manager=others", "-p", s.others}, place(t, c, o)...)...)

@@ -25,7 +25,7 @@ type Case struct {
 	Title, Why string
 
 	Kind  schema.Kind
-	Type  *merge.Type // nil where nobody knows one
+	Type  *merge.Type // nil where it is not known
 	Input strategy.Input
 
 	file    string

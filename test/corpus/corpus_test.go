@@ -52,9 +52,9 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// TestLaws holds every case that is merged by our own rules to the laws. Under
-// another policy than apply, or with rules, not all that local says arrives, and an entry
-// keeps the key that somebody gave it in live; what only live has is kept under all of them.
+// TestLaws holds every case that is merged by our own rules to the laws. Under another
+// policy than apply, or with rules, some values of local are not in the result, and an entry
+// keeps the key that was set in live. Fields that only live has are kept under all of them.
 func TestLaws(t *testing.T) {
 	for _, c := range load(t) {
 		if c.Input.Strategy.Name != strategy.Strategies[0].Name {
@@ -88,7 +88,7 @@ func TestLaws(t *testing.T) {
 	}
 }
 
-// exceptional: somebody other than local has a say.
+// exceptional: local is not the only side that decides.
 func (c Case) exceptional() bool {
 	return c.Input.Policy.Name != "apply" || len(c.Input.Rules) > 0 || c.Kind.Kind == "ClusterRole"
 }

@@ -232,7 +232,7 @@ func (o *promised) differs(was, is any, file map[string]any) string {
 	for _, c := range merge.Diff(was, is, o.kind.typ) {
 		f, _ := schema.FieldAt(o.kind.typ, c.Path)
 		in, _ := schema.FieldAt(o.kind.typ, c.Path[:len(c.Path)-1])
-		// What the server adds when it makes an object (a Node's taint) cannot be absorbed where somebody has taken it out.
+		// An entry that the server adds to a new object (a Node's taint) cannot be absorbed where it was removed from live.
 		made := !c.Old.Set && !o.at(c.Path, file).Set && o.alike(c.Path, c.New, o.at(c.Path, o.live[asPlanned]))
 		// What may only grow (tolerations of a Pod) stays as live has it in every merge, so that it is no drift.
 		grows := slices.ContainsFunc(o.kind.typ.Fixed, func(f merge.Fixed) bool { return f.Grows && f.String() == c.Path.String() })

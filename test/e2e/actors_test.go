@@ -21,9 +21,9 @@ import (
 // each merge by the program,
 //
 //   - the laws of a merge hold (test/laws), and every value that local states is
-//     what the server makes of local alone, whoever owns the value or wrote last;
+//     as if local alone were created, regardless of its owner and the last writer;
 //   - the client dry run predicted the outcome and the object;
-//   - every value that somebody else set, and that is gone or changed, was reported;
+//   - every value that another actor set, and that is gone or changed, was reported;
 //   - a second run writes nothing and reports nothing, and diff finds nothing.
 //
 // An ordinary run plays a part of the same histories each time (see ../part); with -soak they
@@ -78,7 +78,7 @@ func (c *cast) act(step int) {
 		q.local[ours] = c.draw(q, u.ns, uint64(step-r.IntN(2)*min(step, 1)))
 		other := c.draw(q, u.ns, uint64(200+step))
 		switch live, _ := q.live[ours].(map[string]any); r.IntN(8) {
-		case 0: // nobody
+		case 0: // no actor
 		case 1:
 			applied = append(applied, other)
 		case 2:
@@ -167,8 +167,7 @@ func (c *cast) merge(step int) {
 	c.second(outcomes)
 }
 
-// preview is what the client dry run says of each object: its outcome and the
-// object.
+// preview returns the client dry run's outcome and result of each object.
 func (c *cast) preview() map[string]any {
 	got := c.users[ours].tries("kubectl-merge", "-f", "local.yaml", "--dry-run=client", "-o", "json", "-q", "--show-managed-fields", "--show-secrets")
 	v, err := decodeJSON([]byte(got.stdout))
@@ -278,7 +277,7 @@ func (c *cast) reported(ct *contrast, was any, notes []note) (found []string) {
 			continue // what was applied before, completed by the server: the applier's own
 		}
 		if laws.Alike(ct.lookup(ct.served(dropField(ct.before, d.Path)), d.Path), d.Old, f) {
-			continue // the server's default, which nobody set
+			continue // the server's default, which no actor set
 		}
 		if owners := ownership.At(managers, d.Path); len(owners) > 0 && !slices.ContainsFunc(owners, func(o merge.Owner) bool { return o.Manager != apply.DefaultManager }) {
 			continue // written by kubectl apply or by the program, whatever became of the annotation
@@ -287,7 +286,7 @@ func (c *cast) reported(ct *contrast, was any, notes []note) (found []string) {
 		if !slices.ContainsFunc(notes, func(n note) bool {
 			return strings.HasPrefix(n.Path, p) || strings.HasPrefix(p, n.Path)
 		}) {
-			found = append(found, "nobody reports that "+p+" was "+short(d.Old.Value))
+			found = append(found, "no note reports that "+p+" was "+short(d.Old.Value))
 		}
 	}
 	return found

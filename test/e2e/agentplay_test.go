@@ -203,7 +203,7 @@ func (a *agent) mistaken() {
 	}
 }
 
-// done: live has what the task asks for, and all that the file should state and nobody else has set.
+// done: live has what the task asks for, and all values that the file should state and no other client has set.
 func (a *agent) done() bool {
 	want := a.manifest(a.t, a.task, "")
 	a.kind.goal.set(want)

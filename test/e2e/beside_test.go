@@ -253,7 +253,7 @@ var besideRules = []besideRule{
 	{"others' variant is displaced by local's", "**Fields that exclude each other.**", []laws.Law{laws.Kept}, held.displaced},
 	{"what is around it left the file", "**A whole branch that leaves the file.**", []laws.Law{laws.Kept}, held.branch},
 	{"a null in a map of a built-in type removes the key; server-side apply stores an empty text", "a built-in type has no null there", []laws.Law{laws.Wanted}, held.emptied},
-	{"an entry of which somebody changed a key is the one it was", "**Keys edited in place.**", []laws.Law{laws.Kept, laws.Wanted, laws.Gone}, func(at held) bool {
+	{"an entry of which a key was changed in live is the same entry", "**Keys edited in place.**", []laws.Law{laws.Kept, laws.Wanted, laws.Gone}, func(at held) bool {
 		return laws.Merge{Triple: at.triple(), Type: at.typ}.Rekeyed(at.path)
 	}},
 	{"entries that share an identity are paired by what else they have", "**Keys that repeat or are missing**", []laws.Law{laws.Kept, laws.Wanted, laws.Gone}, func(at held) bool {

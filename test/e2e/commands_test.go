@@ -39,7 +39,7 @@ var storyCommands = map[string]func(ts *testscript.TestScript, neg bool, args []
 	"validplan": cmdValidPlan,
 }
 
-// story is what the commands of one story know of it.
+// story has what the commands of one story need.
 type story struct {
 	server *apiServer
 	ns     string

@@ -45,8 +45,8 @@ func typeOf(t *testing.T, template map[string]any) *merge.Type {
 	return nil
 }
 
-// configuration is what people state of an object: not its status, nor what the
-// server keeps to itself, nor the annotation.
+// configuration returns the fields of an object that users state: without its status,
+// the fields that the server owns, and the annotation.
 func configuration(v any, ns string) any {
 	o, _ := v.(map[string]any)
 	if o == nil {

@@ -23,7 +23,7 @@ func many(n int, version string) string {
 	return b.String()
 }
 
-// labelled gives the objects of many an entry of somebody else's.
+// labelled adds a label by another manager to the objects of many.
 func (u *user) labelled() {
 	u.t.Helper()
 	u.does("kubectl", "label", "--field-manager=other", "configmaps", "--all", "theirs=kept")
@@ -55,7 +55,7 @@ func (u *user) wantMany(n int, version string) {
 		case len(c.Data) != 2 || c.Data["only-"+is] == "" || short(c.Data) != short(applied.Data):
 			u.t.Errorf("%s is of two versions: %v, last-applied %v", c.Name, c.Data, applied.Data)
 		case c.Labels["theirs"] != "kept":
-			u.t.Errorf("%s: what somebody else set is lost: %v", c.Name, c.Labels)
+			u.t.Errorf("%s: a label of another manager is lost: %v", c.Name, c.Labels)
 		}
 	}
 	if seen != n {

@@ -144,8 +144,7 @@ func (c *contest) kubectls() []*writer {
 	return all
 }
 
-// blames: an error of somebody else's is one of the test, unless the server was too
-// busy with all of this.
+// blames: an error of another writer fails the test, unless the server was too busy.
 func (c *contest) blames(err error) {
 	switch {
 	case err == nil:
@@ -167,7 +166,7 @@ func (c *contest) clients() []*writer {
 		c.blames(err)
 		return err == nil
 	}
-	// put reads, changes and puts back, until nobody comes in between.
+	// put reads, changes and puts back, until no other write comes in between.
 	put := func(change func(*appsv1.Deployment), update func(*appsv1.Deployment) error) bool {
 		for range 1000 {
 			d, err := api.Get(c.Context(), "hot", metav1.GetOptions{})

@@ -20,10 +20,10 @@ import (
 )
 
 // TestDefaults plays every field that the API server fills in, in every built-in
-// kind: stated by us, left out, or null; then set by somebody else to more, to less or to something else,
+// kind: stated by us, left out, or null; then set by another client to more, to less or to something else,
 // or stated by us as another value and set back to the default; with managedFields
 // and without; in the second in which the object was made, and later. A difference is
-// found exactly where live is not what the server makes of local. One run plays a part of the
+// found exactly where live is not as the server would store local. One run plays a part of the
 // fields (see ../part). See testdata/defaults/README.md.
 func TestDefaults(t *testing.T) {
 	s := newSweep(fragile.need(t).user(t, "defaults"))
@@ -55,7 +55,7 @@ type defaults struct {
 	made   []*situation
 	kinds  map[string]*sweptKind
 
-	variety map[string]int // how often somebody sets a field to more, less or something else
+	variety map[string]int // how often another client sets a field to more, less or something else
 	seconds map[bool]int   // how often in another second than the object was made, and how often in that
 }
 
@@ -67,7 +67,7 @@ type situation struct {
 	path   []any
 	local  map[string]any
 	dry    map[string]any // the same under another name, for dry runs
-	other  any            // what somebody else sets; nil: nothing
+	other  any            // the value that another client sets; nil: none
 	strip  bool           // managedFields are removed
 	late   bool           // in another second than the object was made
 	differ bool           // live is not what the server makes of local
@@ -163,7 +163,7 @@ func (d *defaults) named(m map[string]any, name string, n int) map[string]any {
 	return out
 }
 
-// serverDry is what the server makes of a manifest.
+// serverDry returns a manifest as the server would store it.
 func (d *defaults) serverDry(k *sweptKind, m map[string]any) (map[string]any, error) {
 	text, err := d.ask(d.t.Context(), "POST", k.url(d.ns, ""), m, "dryRun", "All")
 	if err != nil {
@@ -218,8 +218,8 @@ func (f *finder) walk(t *merge.Type, stated, served any, path []any, inside bool
 	}
 }
 
-// situations adds those of one field. What somebody else may set is found out by
-// asking the server.
+// situations adds those of one field. Which values another client may set is found
+// out by asking the server.
 func (d *defaults) situations(k *sweptKind, m map[string]any, f filled) {
 	add := func(name string, local, other any, late, strip bool) {
 		n := len(d.all) + 1
@@ -248,10 +248,10 @@ func (d *defaults) situations(k *sweptKind, m map[string]any, f filled) {
 					continue
 				}
 				d.variety[to]++
-				add("stated, somebody changed it to "+to, f.value, other, late, strip)
-				add("left out, somebody set it to "+to, none{}, other, late, strip)
-				add("null, somebody set it to "+to, nil, other, late, strip)
-				add("stated as "+to+", somebody set it back", other, f.value, late, strip)
+				add("stated, another client changed it to "+to, f.value, other, late, strip)
+				add("left out, another client set it to "+to, none{}, other, late, strip)
+				add("null, another client set it to "+to, nil, other, late, strip)
+				add("stated as "+to+", another client set it back", other, f.value, late, strip)
 			}
 		}
 	}
@@ -376,8 +376,8 @@ func (d *defaults) remove() {
 	})
 }
 
-// edit has somebody else set the fields, and the times in managedFields be those of the situation,
-// or removes managedFields.
+// edit has another client set the fields. It sets the times in managedFields to those of the
+// situation, or removes managedFields.
 func (d *defaults) edit() {
 	each(d.all, func(s *situation) {
 		if s.other != nil {
@@ -417,8 +417,8 @@ func (d *defaults) manage(s *situation, fields []any) {
 	s.live, _ = v.(map[string]any)
 }
 
-// timed are an object's managedFields as they are if all was written in the second in which it was
-// made; what somebody else has written, if it is late, an hour later.
+// timed are an object's managedFields as if all was written in the second in which it was created,
+// or, by another client that is late, an hour later.
 func (d *defaults) timed(s *situation) []any {
 	made, _ := at(s.live, []any{"metadata", "creationTimestamp"}).(string)
 	then, err := time.Parse(time.RFC3339, made)
@@ -446,8 +446,8 @@ func times(live map[string]any) map[any]bool {
 	return seen
 }
 
-// set puts the object with the field as somebody else wants it. What nobody may
-// change is left out.
+// set puts the object with the other client's value of the field. A field that cannot
+// be changed is left out.
 func (d *defaults) set(s *situation) {
 	name, _ := at(s.local, []any{"metadata", "name"}).(string)
 	text, err := d.ask(d.t.Context(), "PUT", s.kind.url(d.ns, name), setAt(s.live, s.path, s.other), "fieldManager", "somebody")

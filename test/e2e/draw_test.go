@@ -86,7 +86,7 @@ func newDraw(t *testing.T, seed uint64, name, ns string, n uint64) *draw {
 	}
 }
 
-// none is what a $maybe that came out as nothing gives.
+// none is the value of a $maybe without a value.
 type none struct{}
 
 func (d *draw) from(template any, path string) any {

@@ -15,7 +15,7 @@ import (
 
 // TestDriftIsExact holds drift to what others have done: objects of every template are
 // applied, which is no drift, whatever the server has filled in and admission has added.
-// Then somebody else changes, removes and adds values, one in each object, and deletes
+// Then another client changes, removes and adds values, one in each object, and deletes
 // some objects. Every edit that the server has taken is in a row, and every row is about
 // a value that has changed.
 func TestDriftIsExact(t *testing.T) {
@@ -41,7 +41,7 @@ type drifting struct {
 	counts map[string]int
 }
 
-// foreignEdit is what somebody else has done to an object.
+// foreignEdit is another client's change of an object.
 type foreignEdit struct {
 	object
 	what   string       // changed, removed, added or missing
@@ -60,7 +60,7 @@ func (d *drifting) play(all []object) {
 	cleanUp(d.t, d.user, all)
 	d.user.does("kubectl-merge", "-f", "all.yaml", "-q")
 	for ref, rows := range d.report() {
-		d.t.Errorf("%s: nobody has touched it: %+v", ref, rows)
+		d.t.Errorf("%s: it was not changed: %+v", ref, rows)
 	}
 	var kinds []map[string]any
 	for _, o := range all {
@@ -79,7 +79,7 @@ func (d *drifting) play(all []object) {
 	}
 	for ref, rows := range found {
 		if edits[ref] == nil {
-			d.t.Errorf("%s: nobody has touched it: %+v", ref, rows)
+			d.t.Errorf("%s: it was not changed: %+v", ref, rows)
 		}
 	}
 }
@@ -98,7 +98,7 @@ func (d *drifting) report() map[string][]driftRow {
 	return rows
 }
 
-// edit has somebody else edit an object; nil where the server takes none of the edits.
+// edit has another client edit an object; nil where the server takes none of the edits.
 func (d *drifting) edit(o object, was any) *foreignEdit {
 	if d.rand.IntN(12) == 0 {
 		d.user.does("kubectl", "delete", "--wait=false", o.ref)
@@ -265,7 +265,7 @@ func (d *drifting) judge(e *foreignEdit, rows []driftRow) {
 	if e == nil {
 		d.counts["untouched"]++
 		if len(rows) > 0 {
-			d.t.Errorf("nobody has touched it: %+v", rows)
+			d.t.Errorf("it was not changed: %+v", rows)
 		}
 		return
 	}

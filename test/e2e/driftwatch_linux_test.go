@@ -25,10 +25,10 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// TestDriftWatched has somebody edit objects a hundred times a second while drift watches
-// them, and the server killed and started again meanwhile. The events, applied to the first
-// report, have to give the last one, and that what a new comparison finds: nothing was
-// missed. Memory has to stay what it was. With -soak=8 that lasts some ten minutes.
+// TestDriftWatched edits objects a hundred times a second while drift watches them, and
+// kills and restarts the server meanwhile. The events, applied to the first report, have to
+// give the last one, and the last one has to equal a new comparison: nothing was missed.
+// Memory must not grow. With -soak=8 that lasts some ten minutes.
 func TestDriftWatched(t *testing.T) {
 	s := fragile.need(t)
 	edits, restarts := 1000, 1

@@ -216,8 +216,8 @@ func dropAt(v any, p []any) any {
 	return v
 }
 
-// injected is a list with an entry of somebody else's: one of its own with another
-// name, another port, another path.
+// injected is a list with another manager's entry: a copy of one of its own with
+// another name, another port, another path.
 func injected(r *rand.Rand, list []any) []any {
 	var entry any
 	switch e := deepCopy(list[r.IntN(len(list))]).(type) {

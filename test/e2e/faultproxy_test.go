@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// harm is what a fault does with a request: answer it, or have the server serve
-// it and spoil the answer.
+// harm is how a fault handles a request: it answers it, or has the server serve it
+// and spoils the answer.
 type harm func(w http.ResponseWriter, r *http.Request, server http.Handler)
 
 // fault is a harm that befalls some requests.

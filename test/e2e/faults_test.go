@@ -19,7 +19,7 @@ type trouble struct {
 	wrote string // which of the objects were written: "abc", "ab", …
 }
 
-// The objects of a trouble: two ConfigMaps and a Deployment, which somebody else
+// The objects of a trouble: two ConfigMaps and a Deployment, which another manager
 // has labelled.
 const (
 	beforeTrouble = `
@@ -143,7 +143,7 @@ var troubles = []trouble{
 		wrote: "abc",
 	},
 	{
-		what: "404 to a write for ever", why: "nobody changed the object, so nobody is said to have",
+		what: "404 to a write for ever", why: "no client changed the object, so no change is reported",
 		fault: fault{hits: about("WRITE", "/b?"), do: refuse(404, "NotFound", `configmaps "b" not found`)},
 		code:  1, says: `configmap/b: configmaps "b" not found: the server answered this to 5 writes, though the object is as it was read before each`, wrote: "ac",
 	},
@@ -248,7 +248,7 @@ var troubles = []trouble{
 		code:  1, says: `configmap/b: .*when it was read again it was not written`, wrote: "ac",
 	},
 	{
-		what: "cut for good after the server wrote", why: "nobody can know whether it was written, and that is said",
+		what: "cut for good after the server wrote", why: "whether it was written cannot be known, and is reported as such",
 		fault: fault{hits: func(r string) bool { return about("READ", "/b")(r) || about("WRITE", "/b?")(r) }, skip: 1, do: cutAfter},
 		code:  1, says: `configmap/b: .*whether it was written cannot be known`, wrote: "abc",
 	},

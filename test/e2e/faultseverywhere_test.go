@@ -20,7 +20,7 @@ import (
 )
 
 // The object of TestFaultsEverywhere: its first version has an env entry that the
-// second has no more, and somebody else has scaled it since.
+// second has no more, and another client has scaled it since.
 const (
 	faultyOne = `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d"},"spec":{"replicas":1,"selector":{"matchLabels":{"app":"d"}},` +
 		`"template":{"metadata":{"labels":{"app":"d"}},"spec":{"containers":[{"name":"c","image":"one","env":[{"name":"GONE","value":"x"}]}]}}}}`
@@ -271,7 +271,7 @@ func (f *faulty) all(counts *tally) {
 	for i, request := range requests {
 		for _, h := range faultyHarms() {
 			if h.name == "notfound-after" && class(request) != "WRITE" {
-				continue // an object that is not there: nobody can know better
+				continue // an object that is not there: the run cannot know better
 			}
 			if *soak == 1 && (h.slow || h.ofWrites && class(request) != "WRITE") {
 				continue
@@ -311,7 +311,7 @@ func (f *faulty) one(i int, request string, h faultyHarm, well said, counts *tal
 	case wrote && !strings.Contains(got.stderr, "whether it was written cannot be known"):
 		f.t.Errorf("%s: was written, and that is not reported\n%s", where, got)
 	case !reported(got.stderr):
-		f.t.Errorf("%s: failed, and nobody says why\n%s", where, got)
+		f.t.Errorf("%s: failed, and no message says why\n%s", where, got)
 	default:
 		counts.add("ended with an error", 1)
 	}

@@ -26,7 +26,7 @@ exec "$@"`
 // the role and the namespace file, and nothing more than these permit.
 func TestInCluster(t *testing.T) {
 	if out, err := exec.Command("unshare", "--map-root-user", "--mount", "sh", "-c", "mount -t tmpfs tmpfs /var").CombinedOutput(); err != nil {
-		t.Logf("not played: this system lets nobody have mounts of their own: %v: %s", err, out)
+		t.Logf("not played: this system does not allow private mounts: %v: %s", err, out)
 		return
 	}
 	s := server.need(t)

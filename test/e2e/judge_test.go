@@ -35,8 +35,8 @@ func (st *stage) contrast(q *sequence, was [2]any, original [2]any) *contrast {
 	return c
 }
 
-// served is what the server makes of a configuration, in a namespace where nothing
-// is written.
+// served returns a configuration as the server would store it, in a namespace where
+// nothing is written.
 func (st *stage) served(q *sequence, v any) any {
 	text := spelled(v)
 	if got, done := q.served[text]; done {
@@ -149,7 +149,7 @@ func (st *stage) judge(step int, was map[*sequence]state, total *tally) {
 	}
 }
 
-// reported is what a side had before a step, without what differs by chance.
+// reported returns the state of a side before a step, without random differences.
 func (st *stage) reported(s state, side int) any {
 	c := configuration(s.live[side], st.users[side].ns)
 	return []any{c, renamed(lastApplied(s.live[side]), st.users[side].ns, "$NS")}

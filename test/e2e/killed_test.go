@@ -64,7 +64,7 @@ var killedCommands = []killed{
 		},
 	},
 	{
-		// Nothing that is nobody's is ever deleted, and the next run finishes the set.
+		// No object outside the set is ever deleted, and the next run finishes the set.
 		name: "prune", faults: true, args: append([]string{"-f", "v2.yaml"}, prunedArgs...), counted: "kills", least: 10,
 		begin: func(k *killing) {
 			k.does("kubectl", "create", "configmap", "theirs")

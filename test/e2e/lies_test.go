@@ -126,7 +126,7 @@ var falsehoods = []falsehood{
 		code: 1, says: `configmap/b: .*another namespace, x\\x1b`,
 	},
 	{
-		what: "another object written", why: "whoever answers for another object has not answered; it is read again",
+		what: "another object written", why: "an answer about another object is not an answer; it is read again",
 		fault: fault{hits: about("WRITE", "/b?"), most: 1, do: lie(replacing(`"name":"b"`, `"name":"other"`))},
 		args:  []string{"-f", "v2.yaml", "-o", "yaml"}, hides: "name: other", wrote: "abc",
 	},
@@ -136,7 +136,7 @@ var falsehoods = []falsehood{
 		args:  []string{"-f", "v2.yaml", "-o", "yaml"}, hides: "kind: Secret", wrote: "abc",
 	},
 	{
-		what: "a way to another host", why: "whoever is there would be given the user's token",
+		what: "a way to another host", why: "that host would be given the user's token",
 		fault: fault{hits: about("READ", "/b"), do: answer(307, map[string]string{"Location": "https://elsewhere.invalid/api"}, "")},
 		code:  1, says: `configmap/b: .*on to another host, elsewhere\.invalid, which would be given your credentials`,
 	},
@@ -146,7 +146,7 @@ var falsehoods = []falsehood{
 		code:  1, says: `configmap/b: .*on to another host, elsewhere\.invalid`, wrote: "ac",
 	},
 	{
-		what: "come again in a year", why: "nobody waits for that",
+		what: "come again in a year", why: "a run does not wait that long",
 		fault: fault{hits: of("WRITE"), do: answer(429, map[string]string{"Retry-After": "31536000"}, statusOf(429, "TooManyRequests", ""))},
 		code:  1, says: `configmap/a: .*try again`,
 	},

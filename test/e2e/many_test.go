@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestManyShown: of more than two hundred objects each plan is put away until it is
-// shown. What is shown then is what is shown of fewer, in two runs.
+// TestManyShown: with more than two hundred objects, each plan is dropped until it is
+// shown. The output is the same as that of two runs with fewer objects.
 func TestManyShown(t *testing.T) {
 	t.Parallel()
 	u := server.need(t).user(t, "many")
@@ -76,7 +76,7 @@ func TestManyShown(t *testing.T) {
 		t.Errorf("the comment has %d rows, want %d; and it ends with %.200q", rows, n/2, comment[max(0, len(comment)-200):])
 	}
 
-	// What is written is what was shown, though each plan was dropped in between.
+	// The run writes what was shown, though each plan was dropped in between.
 	want := u.merges("-f", "all.yaml", "--dry-run=client", "-q")
 	got := u.merges("-f", "all.yaml", "-q")
 	if shown := strings.Count(want.stderr, " configured (dry run)\n"); shown != n/2 || strings.Count(got.stdout, " configured\n") != shown {

@@ -92,13 +92,13 @@ func (api *objects) list(t *testing.T, kinds []map[string]any, ns string) map[st
 // keyOf identifies an object in a list of all.
 func keyOf(o object) string { return fmt.Sprint(o.value["apiVersion"], " ", o.ref) }
 
-// create makes an object, as somebody else; nil where the server refuses it.
+// create makes an object, as another client; nil where the server refuses it.
 func (api *objects) create(t *testing.T, o map[string]any) any {
 	t.Helper()
 	return api.send(t, api.rest.Post().AbsPath(api.path(o, namespaceOf(o))), o, "kubectl-create")
 }
 
-// put replaces an object, as somebody else; not ok where the server refuses it.
+// put replaces an object, as another client; not ok where the server refuses it.
 func (api *objects) put(t *testing.T, o map[string]any, manager string) (live any, ok bool) {
 	t.Helper()
 	name, _ := o["metadata"].(map[string]any)["name"].(string)
@@ -125,7 +125,7 @@ func (api *objects) stripped(t *testing.T, o map[string]any) any {
 	return v
 }
 
-// made is what the server would make of an object; nil where it refuses it.
+// made returns an object as the server would store it; nil where it refuses it.
 func (api *objects) made(t *testing.T, o map[string]any) any {
 	t.Helper()
 	return api.send(t, api.rest.Post().AbsPath(api.path(o, namespaceOf(o))).Param("dryRun", "All"), o, "dry-run")

@@ -62,7 +62,7 @@ func TestSchemasDown(t *testing.T) {
 		{"a document of other kinds only", "the kind was defined a moment ago: its CustomResourceDefinition is read", "/openapi/v3/apis/stories.example.com/v1", lie(replacing(`"kind":"Gadget"`, `"kind":"Widget"`)), ``},
 		{"a document of before", "the definition had another field a moment ago: it is read", "/openapi/v3/apis/stories.example.com/v1", lie(replacing(`"size":`, `"width":`)), ``},
 		{"an index of other groups only", "the same", "/openapi/v3", lie(replacing(`stories.example.com`, `other.example.com`)), ``},
-		{"neither document nor definition", "nobody knows the kind: its lists are merged whole", "/openapi/v3/apis/stories.example.com/v1", lie(replacing(`"kind":"Gadget"`, `"kind":"Widget"`)), `whole`},
+		{"neither document nor definition", "the kind is unknown: its lists are merged whole", "/openapi/v3/apis/stories.example.com/v1", lie(replacing(`"kind":"Gadget"`, `"kind":"Widget"`)), `whole`},
 		{"none found", "every server since 1.27 has them, so that something else has answered", "/openapi/v3", refuse(404, "NotFound", "the server could not find the requested resource"), `schema index /openapi/v3: .*every one since 1.27 has it`},
 		{"none of old", "an older server publishes none: definitions are read", "/openapi/v3", refuse(404, "NotFound", "the server could not find the requested resource"), ``},
 		{"no permission", "what is missing is named", "/openapi/v3", refuse(403, "Forbidden", `forbidden: User "u" cannot get path "/openapi/v3"`), `schema index /openapi/v3: .*cannot get path "/openapi/v3": ask an administrator of the cluster for this permission, which the cluster role system:discovery has`},
@@ -103,7 +103,7 @@ func TestSchemasDown(t *testing.T) {
 				u.wantLive("gadgets.stories.example.com/g", `{spec: {size: "2", backends: [{name: ours, url: b}, {name: theirs}]}}`)
 			case "whole":
 				if got.code != 0 || !strings.Contains(got.stderr, "spec.backends") {
-					t.Errorf("%s: want exit 0, and the list named that replaced what somebody had added\n%s", tt.why, got)
+					t.Errorf("%s: want exit 0, and a note on the list that replaced another client's entry\n%s", tt.why, got)
 				}
 				u.wantLive("gadgets.stories.example.com/g", `{spec: {size: "2", backends: [{name: ours, url: b}]}}`)
 			case "":
@@ -146,7 +146,7 @@ func TestBrokenAggregatedAPI(t *testing.T) {
 	u.file("v2.yaml", gadgetAfter+settingsAfter)
 	for _, file := range []string{"v1.yaml", "v2.yaml"} {
 		if got := u.merges("-f", file); strings.Contains(got.stderr, "broken") {
-			t.Errorf("the broken API is nobody's business here\n%s", got)
+			t.Errorf("the broken API must not be mentioned here\n%s", got)
 		}
 	}
 	u.wantLive("gadgets.stories.example.com/g", `{spec: {size: "2"}}`)

@@ -63,7 +63,7 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// play runs the commands in a namespace of their own, and is what a terminal shows then.
+// play runs the commands in a namespace of their own, and returns what a terminal shows then.
 func (s scene) play(t *testing.T) string {
 	ns := unused("pictures")
 	object := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}}

@@ -161,7 +161,7 @@ func (g *garden) rollbacks(t *testing.T) {
 	for i, f := range []*fault{
 		nil,
 		{hits: about("WRITE", "/secrets/one"), do: said, skip: 1},             // what is taken back is refused
-		{hits: about("WRITE", "/secrets/two"), do: cutAfter},                  // nobody knows whether it was written
+		{hits: about("WRITE", "/secrets/two"), do: cutAfter},                  // whether it was written is not known
 		{hits: of("WRITE"), do: refuse(409, "Conflict", "modified"), most: 3}, // all is merged again
 		{hits: of("WRITE"), do: said, skip: 3},
 	} {

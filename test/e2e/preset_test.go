@@ -53,7 +53,7 @@ func TestStoriesServerSide(t *testing.T) {
 	t.Logf("a part of %d stories with --server-side; %d of them cannot be played so, each for a reason", len(files), len(known))
 }
 
-// expected is what is said of a story that cannot be played with --server-side.
+// expected is the message about a story that cannot be played with --server-side.
 type expected struct {
 	said    string // what the run of it says
 	because string

@@ -22,8 +22,8 @@ func (p *promises) others(state int) {
 	}
 }
 
-// edit has somebody else edit an object, in one of the ways that there are. What the server
-// refuses is no edit. It is true if no more than a label was added.
+// edit has another client edit an object, in one of the ways that there are. What the server
+// refuses is not an edit. It returns true if no more than a label was added.
 func (p *promises) edit(o *promised, was map[string]any) (added bool) {
 	manager, ctx := editors[p.IntN(len(editors))], p.t.Context()
 	here := o.kind.url(p.ns, o.name)
@@ -92,7 +92,7 @@ func (p *promises) edited(how string, err error) {
 	}
 }
 
-// applies has somebody apply a single value on the server's side.
+// applies has another client apply a single value by server-side apply.
 func (p *promises) applies(o *promised, from map[string]any, manager string) error {
 	paths := slices.DeleteFunc(places(from, nil, anything), func(path []any) bool {
 		return len(path) > 3 || slices.ContainsFunc(path, func(step any) bool { _, ok := step.(string); return !ok }) || at(from, path) == nil

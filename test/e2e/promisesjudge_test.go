@@ -56,7 +56,7 @@ func (p *promises) actions(file string) map[string]string {
 	return out
 }
 
-// unplanned is what is wrong with a request; "" for nothing.
+// unplanned says what is wrong with a request; "" for nothing.
 func (p *promises) unplanned(o *promised, r sentRequest, action string) string {
 	switch r.method {
 	case http.MethodPost:
@@ -128,7 +128,7 @@ func opt(o merge.Opt) string {
 	return short(o.Value)
 }
 
-// configured is what of an object is merged; nil for nil.
+// configured returns the part of an object that is merged; nil for nil.
 func (o *promised) configured(v map[string]any) any {
 	if v == nil {
 		return nil
@@ -217,7 +217,7 @@ func (p *promises) uncreated(o *promised) string {
 	gone := is == nil || at(is, []any{"metadata", "deletionTimestamp"}) != nil
 	switch {
 	case len(theirs) == 0 && !applied && !gone && !holds:
-		return "nobody else has changed it, and it is not deleted"
+		return "no other client has changed it, and it is not deleted"
 	case len(theirs) > 0 && gone:
 		return fmt.Sprintf("others have changed %s, and it is deleted", theirs[0].Path)
 	case gone:
@@ -247,7 +247,7 @@ func (p *promises) claimed(o *promised) string {
 		switch {
 		case slices.Equal(names(before), names(by)):
 			p.counts.add("values that others had set, and that are theirs again", 1)
-		case o.kind.kind != "HorizontalPodAutoscaler" || l.path.String() != "spec.metrics": // which the API server gives to whoever writes anything
+		case o.kind.kind != "HorizontalPodAutoscaler" || l.path.String() != "spec.metrics": // of which the API server makes every writer an owner
 			return fmt.Sprintf("%s was set by %v, and belongs to %v now", l.path, before, by)
 		}
 	}
@@ -286,7 +286,7 @@ func (p *promises) restored(o *promised) string {
 	ours, theirs := merge.Diff(found, written, o.kind.typ), merge.Diff(written, edited, o.kind.typ)
 	for _, c := range ours {
 		if now := o.at(c.Path, is); c.Op != merge.OpOrder && !reaches(o.chosen(c.Path), theirs) && !o.reapplied(c.Path) && !o.alike(c.Path, c.Old, o.unallocated(c.Path, c.Old, now)) && !o.filled(c, is) {
-			return fmt.Sprintf("%s: was %s, the run has made it %s, nobody else has changed it, and it is %s", c.Path, opt(c.Old), opt(c.New), opt(now))
+			return fmt.Sprintf("%s: was %s, the run has made it %s, no other client has changed it, and it is %s", c.Path, opt(c.Old), opt(c.New), opt(now))
 		}
 	}
 	for _, c := range theirs {
@@ -303,7 +303,7 @@ func (p *promises) restored(o *promised) string {
 	return ""
 }
 
-// filled: a value that was not there before is what the server fills in beside what others have set: the
+// filled: a value that was not there before is a default that the server adds to what others have set: the
 // externalTrafficPolicy of a Service whose new type they have applied, too.
 func (o *promised) filled(c merge.Change, is any) bool {
 	now := o.at(c.Path, is)
@@ -333,8 +333,8 @@ func (o *promised) unallocated(p merge.Path, was, is merge.Opt) merge.Opt {
 	return merge.Some(now)
 }
 
-// chosen is what a value is chosen in, where it excludes others: an object of which fields are a
-// one-of; else the value itself.
+// chosen is the object in which a value excludes others, being a field of a one-of; else the
+// value itself.
 func (o *promised) chosen(p merge.Path) merge.Path {
 	for n := range p {
 		if typ := o.kind.typ.At(p[:n]); typ != nil && slices.ContainsFunc(typ.OneOf, func(g merge.OneOf) bool { return slices.Contains(g.Fields, p[n].Name) }) {

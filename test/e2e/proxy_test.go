@@ -23,7 +23,7 @@ import (
 )
 
 // proxy stands between the program and the API server, on loopback. It counts
-// requests, lets somebody else write just before a write gets through, and does
+// requests, has another client write just before a write gets through, and does
 // harm only where a test asks for a fault.
 type proxy struct {
 	http *httptest.Server
@@ -36,9 +36,9 @@ type proxy struct {
 	rivalErr error
 	faults   []*fault
 
-	// answered is called for every request and how it ended; nil: nobody is.
+	// answered is called with every request and how it ended; may be nil.
 	answered func(method, contentType string, body []byte, code int)
-	passed   func(*http.Response) error // is given what the server answers; nil: nobody is
+	passed   func(*http.Response) error // is given what the server answers; may be nil
 }
 
 func newProxy(config *rest.Config) (*proxy, error) {

@@ -21,7 +21,7 @@ const (
 	keepMarker = "helm.sh/resource-policy"
 )
 
-// pruned is a namespace with one set in it, and objects that are nobody's.
+// pruned is a namespace with one set in it, and objects that belong to no set.
 type pruned struct {
 	*user
 	sick   *user // the same, led through the proxy
@@ -88,13 +88,13 @@ func foreign(all map[string]metav1.ObjectMeta) map[string]types.UID {
 	return out
 }
 
-// untouched: what was nobody's is there, unless the input has it by now.
+// untouched: objects of no set are still there, unless the input has them by now.
 func (p *pruned) untouched(where string, before map[string]types.UID, input []string) {
 	p.t.Helper()
 	is := p.objects()
 	for ref, uid := range before {
 		if is[ref].UID != uid && !slices.Contains(input, ref) {
-			p.t.Errorf("%s: %s was nobody's, and is deleted", where, ref)
+			p.t.Errorf("%s: %s was in no set, and is deleted", where, ref)
 		}
 	}
 	p.counts.add("foreign objects looked after", len(before))
@@ -360,7 +360,7 @@ func (q *prunedSequence) others(n int) {
 	case 2:
 		q.does("kubectl", "delete", ref)
 	case 3:
-		q.does("kubectl", "label", ref, partOf+"-") // it is nobody's now
+		q.does("kubectl", "label", ref, partOf+"-") // it is in no set now
 	case 4:
 		q.does("kubectl", "annotate", ref, "--overwrite", fmt.Sprintf("note=%d", n))
 	}

@@ -80,8 +80,8 @@ func TestPrunedWebhooks(t *testing.T) {
 }
 
 // TestPrunedTogether has two runs with different inputs work on one set at once. Whatever
-// becomes of them, nothing that is nobody's is deleted, every member can be found by what
-// the parent says, and the next run makes the set exact.
+// their outcome, no object outside the set is deleted, every member can be found by what the
+// parent says, and the next run makes the set exact.
 func TestPrunedTogether(t *testing.T) {
 	t.Parallel()
 	counts := &tally{counts: map[string]int{}}

@@ -80,9 +80,9 @@ func TestPrunedRequests(t *testing.T) {
 	}
 }
 
-// mostReads is what the twenty objects of each kind may cost, two in each namespace: a list or
-// two, where others have few of the kind; where other tests have left many, a read each, and
-// the list that found that out.
+// mostReads is how many reads the twenty objects of each kind, two in each namespace, may take:
+// a list or two, where others have few of the kind; where other tests have left many, a read
+// each, and the list that found that out.
 func mostReads(u *user) int {
 	most := 0
 	for _, object := range tenKinds {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// readyEnd is what becomes of a workload in the end.
+// readyEnd is the final state of a workload.
 type readyEnd uint8
 
 const (
@@ -19,13 +19,13 @@ const (
 	staysUnready
 )
 
-// readyAct is what is played of a workload, and its end.
+// readyAct is an act of a workload that is played, and its end.
 type readyAct struct {
 	image   string // of the kubelet of ../cluster
 	before  string // image that it had before; "" for none
 	job     bool
 	ordered bool // a StatefulSet whose pods start one after the other
-	deleted bool // by somebody, while it is waited for
+	deleted bool // by another client, while it is waited for
 	end     readyEnd
 	because string // what the report has to name; "" where nothing is known of it
 }

@@ -126,7 +126,7 @@ func playRights(t *testing.T, s *apiServer, args, verbs []string, missing string
 	}
 }
 
-// playPlans makes what the arguments name: a plan, or a record, of somebody who may not read
+// playPlans makes what the arguments name: a plan, or a record, of a user who may not read
 // the namespace kube-system either.
 func playPlans(u *user, args []string) {
 	uses := func(name string) bool { return slices.Contains(args, name) }
@@ -143,8 +143,8 @@ func playPlans(u *user, args []string) {
 	}
 }
 
-// allowed waits until the server, which takes a moment to know a binding, lets somebody do
-// these things to ConfigMaps.
+// allowed waits until the server, which takes a moment to know a binding, permits the user
+// these verbs on ConfigMaps.
 func (u *user) allowed(who string, verbs ...string) {
 	u.t.Helper()
 	for _, verb := range verbs {

@@ -12,7 +12,7 @@ import (
 const ruleRefused = "refused: the server does not take what kubectl makes of it"
 
 // ruleTogether holds where kubectl breaks a law: a port without a name, say, is not
-// legal beside somebody else's port, which kubectl takes away.
+// legal beside another manager's port, which kubectl removes.
 const ruleTogether = "refused: the server does not take local together with what others set, which kubectl takes away"
 
 // sequenceRule is a reason for which the program leaves something else than

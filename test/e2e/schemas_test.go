@@ -35,7 +35,7 @@ var schemas = sync.OnceValues(func() (map[string]*validate.SchemaValidator, erro
 	return out, err
 })
 
-// published returns the schema of a document that the program prints; "" for one of somebody else.
+// published returns the schema of a document that the program prints; "" for any other.
 func published(document map[string]any) string {
 	kind, _ := document["kind"].(string)
 	_, object := document["object"].(string)
@@ -58,7 +58,7 @@ func published(document map[string]any) string {
 	return ""
 }
 
-// valid holds a document to its schema; nil for one of somebody else.
+// valid holds a document to its schema; nil for one without a schema here.
 func valid(document map[string]any) error {
 	all, err := schemas()
 	name := published(document)

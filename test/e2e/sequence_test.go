@@ -122,7 +122,7 @@ type sequence struct {
 	why      string // what the program says of it
 }
 
-// state is what both sides had before a step.
+// state is the state of both sides before a step.
 type state struct{ live, accepted [2]any }
 
 // The two namespaces of a stage.
@@ -171,7 +171,7 @@ func (st *stage) draw(q *sequence, ns string, n uint64) object {
 	return o
 }
 
-// random is what a sequence's nth step decides by.
+// random is the source of a sequence's random choices in its nth step.
 func (st *stage) random(q *sequence, n int) *rand.Rand {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%d %s edits", st.seed, q.name)
@@ -226,7 +226,7 @@ func (st *stage) apply(step int) (before map[*sequence]state) {
 	for side, u := range st.users {
 		words := words(reported[side])
 		if len(words) < len(st.all)/2 {
-			st.Fatal(reported[side]) // the rest would be about objects that nobody wrote
+			st.Fatal(reported[side]) // the rest would be about objects that were not written
 		}
 		live := st.api.list(st.T, st.kinds(), u.ns)
 		for _, q := range st.all {
@@ -275,7 +275,7 @@ func version(live any) any {
 	return meta["resourceVersion"]
 }
 
-// others has somebody else edit each object, the same way in both namespaces.
+// others has another client edit each object, the same way in both namespaces.
 func (st *stage) others(step int) {
 	var wait sync.WaitGroup
 	jobs := make(chan *sequence)
@@ -298,7 +298,7 @@ func (st *stage) edit(q *sequence, step int) {
 		r := st.random(q, step)
 		other := st.draw(q, u.ns, uint64(200+step)).value
 		switch {
-		case step == 0 && r.IntN(10) > 0: // nobody has it
+		case step == 0 && r.IntN(10) > 0: // it does not exist
 		case step == 0:
 			q.live[side] = st.api.create(st.T, other)
 		case q.live[side] == nil || r.IntN(6) == 0:

@@ -173,7 +173,7 @@ func refOf(n servedSchema) string {
 	return ref[strings.LastIndexByte(ref, '/')+1:]
 }
 
-// formsOf is what the name of a schema of several JSON forms ends with; the table describes
+// formsOf is the suffix of the name of a schema with several JSON forms. The table describes
 // the form that has fields.
 func formsOf(ref string) string {
 	for _, form := range []string{"OrArray", "OrBool", "OrStringArray"} {

@@ -30,7 +30,7 @@ spec:
 `
 
 // typedPaths are command lines with tabs in them, and what the last argument has to be then.
-// zsh wants brackets quoted or escaped, as the command itself does there; [ is what it takes.
+// zsh wants brackets quoted or escaped, as the command itself does there; it takes [.
 var typedPaths = []struct{ typed, want string }{
 	{"-f web.yaml spec.template.spec.con\t[name=w\t.im\t", "spec.template.spec.containers[name=web].image"},
 	{"-f web.yaml spec.template.spec.containers[name=web].im\t", "spec.template.spec.containers[name=web].image"},

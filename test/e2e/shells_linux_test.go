@@ -65,7 +65,7 @@ func inOrder(scripts, between string) string {
 // has it for users.
 const quotingFish = "string replace 'set -l args (commandline -opc)' 'set -l args (string escape -- (commandline -opc))'"
 
-// What a shell would obey, wherever somebody else may have written it.
+// Texts that a shell would execute, in every place where another user may have written them.
 var obeyed = []string{"$(touch pwned-%s)", "`touch pwned-%s`", ";touch pwned-%s;", "|touch pwned-%s|", "(touch pwned-%s)", "&touch pwned-%s&", "x\ntouch pwned-%s\n"}
 
 // hostileNames are such names; two of a kind, as a shell inserts what several

@@ -58,7 +58,7 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-// TestUnread: what a run with --rollback-on-failure has written is rolled back where nobody reads its output.
+// TestUnread: what a run with --rollback-on-failure has written is rolled back if its output is not read.
 func TestUnread(t *testing.T) {
 	t.Parallel()
 	u := server.need(t).user(t, "unread")
@@ -83,7 +83,7 @@ var waits = []string{"diff -f pipe", "-f v.yaml --live pipe", "-f v.yaml --live 
 	"-f v.yaml --live v.yaml --original pipe", "-f v.yaml --live v.yaml -o go-template-file --template pipe", "-f v.yaml --live v.yaml -o custom-columns-file=pipe",
 	"files pipe v.yaml", "files v.yaml pipe", "files --original pipe v.yaml v.yaml", "replacements pipe -f v.yaml", "replacements r.yaml -f pipe"}
 
-// TestSignalledWait: the first signal ends the wait for a pipe to which nobody writes.
+// TestSignalledWait: the first signal ends the wait for a pipe without a writer.
 func TestSignalledWait(t *testing.T) {
 	t.Parallel()
 	for _, line := range waits {

@@ -134,7 +134,7 @@ func (h hush) overtaken(t *testing.T) {
 	over.user = &overtaken
 	over.run(t, false, "kubectl-merge", "-f", "v2.yaml", "-v=9", "--preflight=false")
 	if p.rivalled == 0 {
-		t.Error("nobody was overtaken")
+		t.Error("no run was overtaken")
 	}
 }
 

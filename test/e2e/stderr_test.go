@@ -25,8 +25,8 @@ func deprecated(n int, label string) string {
 }
 
 // TestNotesAreJSON: with --notes=json every line of standard error is one JSON object
-// with a kind and a text, whoever has something to say and however many objects are
-// written at once.
+// with a kind and a text, from every source and however many objects are written at
+// once.
 func TestNotesAreJSON(t *testing.T) {
 	t.Parallel()
 	s := server.need(t)
@@ -137,7 +137,7 @@ func TestWayToServer(t *testing.T) {
 			change: func(c *clientcmdapi.Cluster) { c.Server = strings.Replace(c.Server, "127.0.0.1", "server.invalid", 1) }, env: "HTTPS_PROXY=http://user:planted@" + nobody},
 		{what: "no URL of a proxy", want: `kubeconfig: proxy-url: is no URL of a proxy`,
 			change: func(c *clientcmdapi.Cluster) { c.ProxyURL = "ftp://user:planted@x y" }},
-		{what: "nobody there", want: `the connection to the server ` + regexp.QuoteMeta(nobody) + ` was refused`,
+		{what: "no server there", want: `the connection to the server ` + regexp.QuoteMeta(nobody) + ` was refused`,
 			change: func(c *clientcmdapi.Cluster) { c.Server = "https://" + nobody }},
 	} {
 		t.Run(tt.what, func(t *testing.T) {

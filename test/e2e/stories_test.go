@@ -86,8 +86,8 @@ func runStory(t *testing.T, as testscript.T, file string, p testscript.Params) {
 }
 
 // serverOf is the server on which a group of stories is played. While a part of a server is
-// down nobody knows what its namespaces hold, and none is pruned: so stories about that are
-// not played beside those about namespaces.
+// down, the contents of its namespaces are not known, and none is pruned: so stories about that
+// are not played beside those about namespaces.
 func serverOf(group string) *apiServer {
 	if group == "wait" || group == "prune-down" {
 		return &staffed
@@ -137,7 +137,7 @@ func (s *apiServer) setUp(e *testscript.Env, group string) error {
 	e.Setenv("NS", ns)
 	e.Setenv("PATH", os.Getenv("PATH")) // has kubectl since the server is up
 	e.Setenv("KUBECTL_MERGE_COMPLETION_TIMEOUT", patience.String())
-	e.Setenv("PAGER", "cat") // nobody is there to turn a page
+	e.Setenv("PAGER", "cat") // no user is there to turn a page
 	e.Setenv("KUBECONFIG", file)
 	e.Setenv("HOME", s.home)
 	e.Setenv("SHARED", shared)

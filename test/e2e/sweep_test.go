@@ -66,16 +66,15 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// sweep is what all rounds share.
+// sweep has the state that all rounds share.
 type sweep struct {
 	*user
 	client   rest.Interface
 	data     *sweepData
-	reported map[string][]string // what the server refuses, whoever writes it: the edits, by list and reason
+	reported map[string][]string // what the server refuses in any write: the edits, by list and reason
 }
 
-// newSweep makes a sweep with a connection of its own, on which nobody listens to
-// warnings.
+// newSweep makes a sweep with a connection of its own, which ignores warnings.
 func newSweep(u *user) *sweep {
 	u.t.Helper()
 	quiet := rest.CopyConfig(u.server.config)
@@ -94,7 +93,7 @@ func (s *sweep) refused(list, edit, when string, err error) {
 	}
 }
 
-// reason is what the server says, without the values.
+// reason is the server's message, without the values.
 func reason(err error) string {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
@@ -157,7 +156,7 @@ func (s *sweep) count(kinds []*sweptKind, together, alone []*sweptObject) {
 	for _, edits := range s.reported {
 		refused += len(edits)
 	}
-	s.t.Logf("%d kinds, %d merging lists, %d merges in %d objects; %d tried again alone; %d kinds of edits refused, whoever writes them",
+	s.t.Logf("%d kinds, %d merging lists, %d merges in %d objects; %d tried again alone; %d kinds of edits refused in any write",
 		len(kinds), lists, merges, len(together), len(alone), refused)
 }
 

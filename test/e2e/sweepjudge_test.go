@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/test/laws"
 )
 
-// judge holds the laws on what is there, and that it is what was planned.
+// judge requires that live obeys the laws, and is as planned.
 func (r *round) judge() {
 	parallel(r.left(), func(o *sweptObject) {
 		k := o.kind
@@ -23,7 +23,7 @@ func (r *round) judge() {
 	})
 }
 
-// sound: what is there is what was planned, before which it was so.
+// sound: after is as planned, from before.
 func (r *round) sound(o *sweptObject, planned, after, before any) {
 	typ := o.kind.typ
 	planned = known(typ, planned, planned)

@@ -54,7 +54,7 @@ type sweptList struct {
 	gen.Place
 	sample string // where its entries are in lists.yaml
 	keep   int    // so many entries of the base stay
-	fixed  bool   // nobody may change it, once the object is there
+	fixed  bool   // it cannot be changed once the object is there
 	sides  []gen.Sides
 }
 

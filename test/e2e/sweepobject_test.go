@@ -23,7 +23,7 @@ type sweptObject struct {
 	word  string // of which its name is made
 	name  string
 	edits []edited
-	fixed bool // the lists are such that nobody may change them
+	fixed bool // the lists cannot be changed
 
 	v1, v2  map[string]any // applied before, and then
 	before  map[string]any // live, as the others left it
@@ -120,7 +120,7 @@ func (o *sweptObject) otherwise(now map[string]any) map[string]any {
 var ofServer = []string{lastapplied.Annotation, "deprecated.daemonset.template.generation", "kubernetes.io/pv-protection", "kubernetes.io/pvc-protection",
 	"kubernetes.io/vac-protection"}
 
-// configuration is what of a live object is merged.
+// configuration returns the part of a live object that is merged.
 func (k *sweptKind) configuration(live map[string]any) map[string]any {
 	out := maps.Clone(live)
 	if k.hasStatus {

@@ -27,7 +27,7 @@ import (
 //   - after each of these, kubectl apply --server-side of the same file, as the same manager,
 //     has no conflict and changes nothing, managedFields included, and neither does the program.
 //
-// What server-side apply refuses, whoever sends it, is counted, and not played.
+// What server-side apply refuses from every manager is counted, and not played.
 type owners struct {
 	*round
 	refused, migrated, merged, again int
@@ -196,7 +196,7 @@ func (r *owners) sameEntries(o *sweptObject, when string, file, planned, is map[
 }
 
 // resets is the kind whose spec the server sets back with every write but the first, so that
-// nobody owns it after that.
+// it has no owner after that.
 const resets = "CertificateSigningRequest"
 
 // forgets: the server itself drops the entry with the next apply.
@@ -224,7 +224,7 @@ func (r *owners) apply(objects []*sweptObject) {
 		if said[o.ref()] == "" {
 			err := r.tried(o, o.v1)
 			if err == nil {
-				r.t.Errorf("%s: is refused, and the same by somebody else is not: %.5000s", o, got.stderr)
+				r.t.Errorf("%s: is refused, and the same by another manager is not: %.5000s", o, got.stderr)
 			}
 			if !reflect.DeepEqual(laws.Entries(before[o]), laws.Entries(after[o])) {
 				r.t.Errorf("%s: is refused, and has other owners: %v, was %v", o, laws.Entries(after[o]), laws.Entries(before[o]))
@@ -239,7 +239,7 @@ func (r *owners) apply(objects []*sweptObject) {
 	})
 }
 
-// owned: what is stored is what the plan says, values and owners.
+// owned: values and owners are stored as planned.
 func (r *owners) owned(o *sweptObject, plan apply.Planned, after map[string]any) {
 	typ := o.kind.typ
 	planned, owns := ownership.Fields(plan.Applying.Config, typ), ownership.Applied(after, apply.ServerManager)

@@ -23,8 +23,8 @@ type round struct {
 	objects []*sweptObject
 }
 
-// under are the objects that nothing has refused yet; those of which nobody may
-// change the lists, or the others.
+// under are the objects that nothing has refused yet: those of which the lists cannot
+// be changed, or the others.
 func (r *round) under(fixed bool) []*sweptObject {
 	var all []*sweptObject
 	for _, o := range r.objects {
@@ -105,8 +105,8 @@ func (r *round) play() {
 	r.again()
 }
 
-// apply1 applies v1. What nobody may change is made as an admission webhook would
-// have it: what was applied is in the annotation, and the object is otherwise.
+// apply1 applies v1. An object with lists that cannot be changed is created as by an
+// admission webhook: v1 is in the annotation, and the object is different.
 func (r *round) apply1() {
 	r.t.Helper()
 	objects := r.under(false)
@@ -199,8 +199,8 @@ func (r *round) plan() {
 	}
 }
 
-// apply2 applies v2. What nobody may change is taken away and made anew from the
-// plan, as kubectl replace --force does.
+// apply2 applies v2. An object with lists that cannot be changed is deleted and created
+// again from the plan, as kubectl replace --force does.
 func (r *round) apply2() {
 	r.t.Helper()
 	objects := r.under(false)
@@ -234,7 +234,7 @@ func (r *round) apply2() {
 }
 
 // refusedToo says why the server refuses local itself, put in place of live by
-// somebody else.
+// another client.
 func (r *round) refusedToo(o *sweptObject) error {
 	plain := o.before
 	for _, p := range o.edits {

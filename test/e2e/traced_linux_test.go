@@ -21,7 +21,7 @@ var (
 
 // TestReadsWhatIsNamed: a merge opens the files that it is given, the kubeconfig, its
 // caches and what every program opens, and speaks to the server that the kubeconfig names
-// and to the URLs that it is given, and to nobody else.
+// and to the URLs that it is given, and to no other address.
 func TestReadsWhatIsNamed(t *testing.T) {
 	tracer, ok := tracer(t)
 	if !ok {

@@ -68,7 +68,7 @@ func (t terminal) play(cmd *exec.Cmd, out io.Writer) error {
 	}
 	shown := &screen{grown: make(chan struct{}, 1)}
 	ended, waited := make(chan struct{}), make(chan error, 1)
-	go func() { // the terminal stays open: what is unread when nobody has it open may be lost
+	go func() { // the terminal stays open: unread output may be lost when no process has it open
 		err := cmd.Wait()
 		_, _ = slave.WriteString(last)
 		waited <- err
@@ -173,7 +173,7 @@ func (s *screen) answer(keyboard io.Writer, script string, ended <-chan struct{}
 	return nil
 }
 
-// screen is what a terminal has shown so far.
+// screen has what a terminal has shown so far.
 type screen struct {
 	mu    sync.Mutex
 	shown bytes.Buffer

@@ -22,8 +22,8 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// user is somebody at a shell, for tests that a story cannot tell: a folder, a
-// namespace, and a kubeconfig that leads there.
+// user is a user at a shell, for tests that cannot be stories: a folder, a namespace,
+// and a kubeconfig that leads there.
 type user struct {
 	t          *testing.T
 	server     *apiServer
@@ -122,7 +122,7 @@ func (u *user) awaits(known func() bool) {
 	}
 }
 
-// said is what a command said and how it ended.
+// said is the output of a command, and how it ended.
 type said struct {
 	line           string
 	code           int

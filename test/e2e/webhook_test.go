@@ -63,8 +63,8 @@ webhooks:
 	u.removesAfterwards("webhook.yaml")
 }
 
-// TestWebhooks: what a webhook says of a change is reported as its own words, at once. It is
-// not somebody else's write, after which the change would be merged again and again.
+// TestWebhooks: a webhook's message about a change is reported as such, at once. It is not
+// taken for a conflict with another write, after which the change would be merged again.
 func TestWebhooks(t *testing.T) {
 	s := server.need(t)
 	objects := func(value string) string {
@@ -104,7 +104,7 @@ func TestWebhooks(t *testing.T) {
 			defer p.http.Close()
 			got := u.proxied(p).tries("kubectl-merge", "-f", "v2.yaml")
 			if got.code != tt.code || !strings.Contains(got.stderr, tt.says) || strings.Contains(got.stderr, "changed by others") {
-				t.Errorf("want exit %d and %q on stderr, and nobody else blamed\n%s", tt.code, tt.says, got)
+				t.Errorf("want exit %d and %q on stderr, and no other cause\n%s", tt.code, tt.says, got)
 			}
 			if wrote := len(written(was, u.versions("v2.yaml"))) > 0; wrote != tt.wrote {
 				t.Errorf("written: %t, want %t\n%s", wrote, tt.wrote, got)

@@ -21,15 +21,15 @@ import (
 // and put back, and two who write status without a pause. Each has a counter of its
 // own in the object, and a watch sees every version of it:
 //
-//   - no update is lost: every counter that somebody reported as written has been
+//   - no update is lost: every counter that a writer reported as written has been
 //     there, none ever goes back or vanishes, and each version differs from the one
 //     before in one writer's counter only;
-//   - nobody starves: each run of the program ends, and well, or after some thirty
+//   - no writer starves: each run of the program ends, and well, or after some thirty
 //     attempts with the advice to merge again, nothing written; such runs are counted,
 //     and are the fewer;
 //   - nothing is written over that was not read: every write of the program is
 //     bound to a version or to the values that it replaces, and each value of
-//     somebody else's that one of them overwrote is a value that it reported.
+//     another writer that one of them overwrote is a value that it reported.
 //
 // In "own files" each of the four has manifests of its own and names the one before
 // as its original; in "one file" all four apply the same manifest at the same time.
@@ -255,7 +255,7 @@ func (c *contest) verdict(all []*writer, final *appsv1.Deployment) {
 	}
 	for _, value := range c.over {
 		if !slices.Contains(c.reported, value) {
-			c.Errorf("the rival's %s was overwritten, and nobody reported it", value)
+			c.Errorf("the rival's %s was overwritten, and no run reported it", value)
 		}
 	}
 	for _, what := range c.unbound {

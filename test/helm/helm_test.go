@@ -71,7 +71,7 @@ func play(t *testing.T, p place, file string, m mode) {
 	h := p.helm(t, m)
 	h.install(t, parts)
 	if r := p.runs(p.merge, "drift", "--release="+releaseName, "-v=9"); r.code != 0 {
-		t.Errorf("nobody has edited it, and there is drift:\n%s", r)
+		t.Errorf("no object was edited, and there is drift:\n%s", r)
 	}
 	p.write(t, "new.yaml", h.rendered(t, parts))
 	for line := range strings.Lines(parts["drift"]) {
@@ -140,7 +140,7 @@ func (p place) define(t *testing.T, text string) {
 // command splits a line at spaces; JSON in it has none.
 func command(line string) []string { return strings.Fields(line) }
 
-// lossNote is a note about a value of somebody else's.
+// lossNote is a note about another manager's value.
 var lossNote = regexp.MustCompile(`(?m)^note: (.* (?:overwritten with|removed).*)$`)
 
 // named requires that the notes are those of the chart, no more and no fewer.

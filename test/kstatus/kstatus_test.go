@@ -46,7 +46,7 @@ const (
 
 var situations = []situation{
 	{name: "a Deployment that is rolled out", object: web + "{observedGeneration: 2, replicas: 1, updatedReplicas: 1, readyReplicas: 1, availableReplicas: 1, conditions: [" + done + "]}}", kstatus: status.CurrentStatus, ready: ready.Ready},
-	{name: "a Deployment that nobody has observed", object: web + "{observedGeneration: 1, replicas: 1, updatedReplicas: 1, readyReplicas: 1, availableReplicas: 1, conditions: [" + done + "]}}", kstatus: status.InProgressStatus, ready: ready.Waiting},
+	{name: "a Deployment that was never observed", object: web + "{observedGeneration: 1, replicas: 1, updatedReplicas: 1, readyReplicas: 1, availableReplicas: 1, conditions: [" + done + "]}}", kstatus: status.InProgressStatus, ready: ready.Waiting},
 	{name: "a Deployment on its way", object: web + "{observedGeneration: 2, replicas: 2, updatedReplicas: 1, readyReplicas: 1, availableReplicas: 1, conditions: [" + done + "]}}", kstatus: status.InProgressStatus, ready: ready.Waiting},
 	{name: "a Deployment past its deadline", object: web + "{observedGeneration: 2, replicas: 1, updatedReplicas: 1, conditions: [{type: Progressing, status: 'False', reason: ProgressDeadlineExceeded, message: too slow}]}}", kstatus: status.FailedStatus, ready: ready.Failed},
 	{name: "a Deployment whose image cannot be pulled", object: web + "{observedGeneration: 2, replicas: 1, updatedReplicas: 1, conditions: [" + done + "]}}", pod: missing, patience: true, kstatus: status.InProgressStatus, ready: ready.Failed,

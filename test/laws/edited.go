@@ -8,8 +8,8 @@ import (
 )
 
 // rekeyed are the entries that only live has by their keys, by their places in it, and that
-// are entries of local or original, of which somebody has changed a key in live. No entry
-// of which the keys repeat, or of which one is missing, is one.
+// are entries of local or original, of which a key was changed in live. An entry of which the
+// keys repeat, or of which one is missing, does not count.
 //
 // Rule: docs/semantics.md#how-an-object-is-split ("Keys edited in place").
 type rekeyed struct {
@@ -72,7 +72,7 @@ func places(t *merge.Type, of listed, others ...listed) []int {
 }
 
 // was finds the entry of original that local's ith is: by its keys, else the first that has
-// its value of a field that may not repeat, and that nobody else has.
+// its value of a field that may not repeat, and that no other entry has.
 func was(t *merge.Type, o, l, v listed, i int) (int, bool) {
 	if at := o.at[l.ids[i]]; len(at) == 1 {
 		return at[0], true
@@ -237,8 +237,8 @@ func sameKeys(t *merge.Type, o, l, v listed) (original, live listed) {
 	return listOf(t, merge.Some(was)), listOf(t, merge.Some(is))
 }
 
-// Rekeyed reports whether the path leads to, or through, an entry of which somebody has
-// changed a key in live, or a list that has one.
+// Rekeyed reports whether the path leads to, or through, an entry of which a key was changed
+// in live, or a list that has one.
 func (m Merge) Rekeyed(p merge.Path) bool {
 	for n := range len(p) + 1 {
 		t := m.Type.At(p[:n])
@@ -264,7 +264,7 @@ func (m Merge) lists(p merge.Path) (o, l, v listed) {
 	return side(m.Triple.Original), side(m.Triple.Local), side(m.Triple.Live)
 }
 
-// comesBack: the entry that goes is one of local's, of which somebody has changed a key.
+// comesBack: the entry that is removed is one of local's, of which a key was changed in live.
 func (m Merge) comesBack(gone merge.Path) bool {
 	last := len(gone) - 1
 	if last < 0 || gone[last].Kind != merge.KeyStep || m.Type.At(gone[:last]) == nil {

@@ -38,7 +38,7 @@ func same(a, b merge.Opt, f merge.Field) bool {
 	return absent(a) && absent(b)
 }
 
-// zero: what a Go field of this type holds when nobody has set it.
+// zero: the value is that of an unset Go field of this type.
 func zero(v any, t *merge.Type) bool {
 	switch v := v.(type) {
 	case nil:

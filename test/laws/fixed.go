@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
-// fixed: the API lets nobody change what is at the path once the object is there or runs.
+// fixed: the value at the path cannot be changed once the object is there or runs.
 //
 // Rule: docs/semantics.md#the-rules ("What can no longer be changed").
 func (c *checker) fixed(p merge.Path) bool {
@@ -35,12 +35,12 @@ func (c *checker) forbidden(p merge.Path, is func(merge.Fixed) bool) bool {
 // through: the path leads to where the names lead, or through it.
 func through(way []string, p merge.Path) bool { return len(way) <= len(p) && leads(way, p[:len(way)]) }
 
-// Fixed reports whether the path leads to, or through, what the API lets nobody change once the
+// Fixed reports whether the path leads to, or through, a value that cannot be changed once the
 // object is there or runs.
 func (m Merge) Fixed(p merge.Path) bool { return (&checker{typ: m.Type}).fixed(p) }
 
 // Added reports whether the path leads to, or through, such a value, and whether the result there
-// is what local states, and more.
+// has what local states, and more.
 func (m Merge) Added(p merge.Path) bool {
 	f, _ := schema.FieldAt(m.Type, p)
 	local, _ := merge.Lookup(m.Triple.Local, p, m.Type)

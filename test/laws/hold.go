@@ -65,9 +65,9 @@ func settles(do Engine, t merge.Triple, p merge.Plan) []Breach {
 	return unchanged(Settled, again, "a second time")
 }
 
-// rests: under merge3 a local that is what original was leaves live alone. With
-// managedFields it is owners who say whether live has moved, and these have been
-// written for another original.
+// rests: under merge3, a local that equals original leaves live alone. With
+// managedFields the owners decide whether live has moved, and they were recorded for
+// another original.
 func rests(do Engine, t merge.Triple) []Breach {
 	if t.Local == nil || hasNull(t.Local) || hasNull(t.Live) || t.Owners != nil || managed(t.Live) {
 		return nil

@@ -109,8 +109,8 @@ func (q quad) of(name string) quad {
 	return quad{pick(q.o), pick(q.l), pick(q.v), pick(q.r)}
 }
 
-// value checks one value. null on any side but local's is absence; nobody writes
-// one, but one of live's may stay.
+// value checks one value. null on any side but local's is absence. None is
+// written, but one of live's may stay.
 func (c *checker) value(a *at, q quad) {
 	if q.r.Set && q.r.Value == nil && !(q.v.Set && q.v.Value == nil) {
 		c.breach(Gone, a, "null is in the result")
@@ -139,7 +139,7 @@ func (c *checker) null(a *at, q quad) {
 	}
 }
 
-// untouched: only live has it, or nobody.
+// untouched: only live has it, or no side.
 func (c *checker) untouched(a *at, q quad) {
 	if !identical(q.v, q.r) && !identicalValues(c.used(a, q.v.Value), q.r.Value) && (q.r.Set || !c.moot(a) && !c.excluded(a, q.v.Value)) {
 		c.breach(Kept, a, "only live has", q.v, q.r)
@@ -232,7 +232,7 @@ func (c *checker) leaf(a *at, q quad) {
 // dropped: original had it, local has not.
 func (c *checker) dropped(a *at, q quad) {
 	if !q.v.Set && q.r.Set {
-		c.breach(Kept, a, "nobody but original has", q.r)
+		c.breach(Kept, a, "only original has", q.r)
 		return
 	}
 	if q.r.Set && !a.entry && identical(q.v, q.r) && (same(merge.Opt{}, q.r, a.field) || c.refilled(a, q) || merge.NewFinder(c.result, c.typ).Refilled(a.path())) {

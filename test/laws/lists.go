@@ -204,7 +204,7 @@ func (c *checker) places(a *at, l, v, r listed) {
 	}
 }
 
-// atFront is what entries follow that stand before all of local's.
+// atFront stands for the entry before those that are in front of all of local's.
 const atFront = "nothing"
 
 // followers lists, for each entry of local, the entries behind it that local does

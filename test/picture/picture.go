@@ -21,7 +21,7 @@ type span struct {
 	text, class string
 }
 
-// line is what one row of the terminal shows.
+// line is the content of one row of the terminal.
 type line []span
 
 func (l line) columns() int {
@@ -69,7 +69,7 @@ var (
 	tag = regexp.MustCompile(`<[^>]*>`)
 )
 
-// Text is what stands in the rows of a drawing, one line each.
+// Text returns the text of a drawing's rows, one line each.
 func Text(svg []byte) string {
 	var b strings.Builder
 	for _, m := range row.FindAllSubmatch(svg, -1) {
@@ -123,7 +123,7 @@ func cut(s string, n int) (head, tail string) {
 	return s, ""
 }
 
-// after is what counts after a sequence of codes.
+// after returns the codes that are in effect after a sequence of codes.
 func after(set []string, codes string) []string {
 	for _, code := range strings.Split(codes, ";") {
 		if code == "" || code == "0" {

@@ -48,7 +48,7 @@ var (
 	alone       = regexp.MustCompile(`go test((?: \./[^\s\x60]+)+)(?: -run '?([^'\x60\s]+)'?)?`)
 )
 
-// sections are the parts of a page, by their headings; "" is what stands before the first.
+// sections are the parts of a page, by their headings; "" has the text before the first.
 func sections(t *testing.T, page string) map[string]string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(top, page))

@@ -111,7 +111,7 @@ func openBlobs(clone string) (*blobReader, error) {
 	return b, b.cmd.Start()
 }
 
-// read is what a name stands for, and its id; nil where it names nothing.
+// read returns the object that a name refers to, and its id; nil where there is none.
 func (b *blobReader) read(name string) (text []byte, id string, err error) {
 	if _, err := fmt.Fprintln(b.in, name); err != nil {
 		return nil, "", err

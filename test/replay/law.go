@@ -185,8 +185,8 @@ func factsOfNamed(text string) map[string]int {
 	return out
 }
 
-// nameOf is what an entry is known by: its name, the path that a kustomization's patches have, or as an
-// item of a List the kind and the name of the object.
+// nameOf identifies an entry: by its name, by the path that a kustomization's patches have, or as an
+// item of a List by the kind and the name of the object.
 func nameOf(v any) string {
 	fields, _ := v.(map[string]any)
 	meta, _ := fields["metadata"].(map[string]any)

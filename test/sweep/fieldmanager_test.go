@@ -116,7 +116,7 @@ func (f *field) update(v any, manager string) error {
 	return nil
 }
 
-// value is what is stored, nil if there is none.
+// value is the stored object, nil if there is none.
 func (f *field) value() (map[string]any, error) {
 	if f.live == nil {
 		return nil, nil
@@ -150,7 +150,7 @@ func (f *field) empty() (runtime.Object, error) {
 	return f.typed(u)
 }
 
-// decoded is what the server stores and reads again.
+// decoded is an object as the server reads it after storing it.
 func (f *field) decoded(u *unstructured.Unstructured) (runtime.Object, error) {
 	obj, err := f.typed(u)
 	if err != nil || f.k.object == nil {
@@ -190,8 +190,8 @@ func withMeta(u *unstructured.Unstructured) (runtime.Object, error) {
 	return u, nil
 }
 
-// stated is a side of a triple as somebody writes it: named, and without what the server
-// maintains.
+// stated is a side of a triple as a user writes it: named, and without the fields that the
+// server maintains.
 func (f *field) stated(v any) map[string]any {
 	stripped, _ := lastapplied.Strip(v, f.k.HasStatus)
 	obj, _ := unallocated(lastapplied.FoldStringData(stripped), f.k.typ).(map[string]any)

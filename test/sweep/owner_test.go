@@ -22,13 +22,13 @@ import (
 )
 
 // TestSameOwner holds the law "same owner" with the API server's own field manager as the
-// oracle. Somebody applies an object, from either side, others change it, and it is applied
-// again by a plan of server-side apply, migrated to client-side apply and back:
+// oracle. A manager applies an object, by client-side or server-side apply, others change it,
+// and it is applied again by a plan of server-side apply, migrated to client-side apply and back:
 //
 //   - the plan leads to the planned values, and the applier owns what was planned;
 //   - another manager loses only what the plan has changed;
 //   - the same plan again changes nothing, and neither does kubectl apply --server-side;
-//   - a migration changes no value, and nobody else's entry.
+//   - a migration changes no value, and no other manager's entry.
 //
 // What server-side apply refuses is counted, and where the outcomes differ from those of
 // kubectl, the difference has to have a rule.
@@ -233,7 +233,7 @@ func (p *played) applied() {
 	if plan.Action != apply.Nothing {
 		if err := p.f.apply(plan.Applying.Config, apply.ServerManager, plan.Applying.Force); err != nil {
 			if _, always := p.tried(p.local, true); always != nil {
-				p.refused = err // whoever applies it
+				p.refused = err // in an apply by any manager
 				return
 			}
 			p.fail("accepted", "the plan is refused: %v\n%v", err, shown(plan.Applying.Config))
@@ -312,13 +312,13 @@ func (p *played) others(plan apply.Planned, before, after map[string]any) {
 	}
 }
 
-// theirs: an entry of managedFields, by its name, is none of kubectl's, nor the server's for what
-// nobody has recorded.
+// theirs: an entry of managedFields, by its name, is none of kubectl's, nor the server's for
+// fields without a recorded manager.
 func theirs(entry string) bool {
 	return !strings.HasPrefix(entry, "kubectl") && !strings.HasPrefix(entry, merge.Unrecorded+"/")
 }
 
-// tried is what an apply of v leads to; the object stays as it is.
+// tried returns the result of an apply of v, without changing the object.
 func (p *played) tried(v map[string]any, force bool) (map[string]any, error) {
 	was := p.f.live
 	defer func() { p.f.live = was }()
@@ -383,7 +383,7 @@ func (p *played) thereAndBack() {
 // one is among them.
 var emptyAnnotations = map[string]any{"f:metadata": map[string]any{"f:annotations": map[string]any{}}}
 
-// moved: a migration has changed no value, and nobody else's entry.
+// moved: a migration has changed no value, and no other manager's entry.
 func (p *played) moved(to migrate.Direction, move migrate.Move, before map[string]any) {
 	law := "migrated to " + string(to)
 	after, err := p.f.value()

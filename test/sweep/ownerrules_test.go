@@ -15,7 +15,7 @@ const (
 	ruleSpelling = "spelling: others own the same value in another spelling, which is left to them, and is a conflict to the server"
 	ruleLives    = "live's: rules of a ClusterRole that is aggregated, in the file or in live, are left to live"
 	ruleNull     = "null: of a key of a map it is a removal, and to server-side apply an empty value"
-	ruleHollow   = "empty lists: they are nobody's, and stay in what is removed"
+	ruleHollow   = "empty lists: they have no owner, and stay in what is removed"
 	ruleZero     = "zero values: a Go type has one where nothing is stated"
 	ruleFilled   = "filled in: the server fills the value in again or allocates it, and its field manager alone does not"
 	ruleRestored = "restored: the server restores the spec of a CertificateSigningRequest and records no owner of it, and its field manager alone does not"

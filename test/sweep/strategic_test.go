@@ -110,8 +110,8 @@ func applied(in merge.Triple) (pair, bool) {
 	return p, err == nil
 }
 
-// kubectlConfiguration is what k8s.io/kubectl/pkg/util.GetModifiedConfiguration makes of
-// a manifest: the text of its annotation, and the manifest with it.
+// kubectlConfiguration is the result of k8s.io/kubectl/pkg/util.GetModifiedConfiguration
+// for a manifest: the text of its annotation, and the manifest with it.
 func kubectlConfiguration(manifest any) (annotation string, modified []byte, err error) {
 	text, err := json.Marshal(manifest)
 	if err != nil {
@@ -326,7 +326,7 @@ func untrue(in merge.Triple, p merge.Plan, typ *merge.Type) []laws.Breach {
 	return found
 }
 
-// lost lists the disagreements that live won, or nobody, whose value is not in result.
+// lost lists the disagreements that live won, or no side, whose value is not in result.
 func lost(live any, p merge.Plan, typ *merge.Type) []laws.Breach {
 	var found []laws.Breach
 	for _, d := range append(p.Settled[:len(p.Settled):len(p.Settled)], p.Conflicts...) {

@@ -210,7 +210,7 @@ func (r recorded) broken() string {
 	u := &undo.Undo{Record: doc, Planner: &apply.Planner{Policy: r.policy}}
 	back, left := u.Revert(doc.Items[0], r.after, r.typ)
 	if len(left) > 0 {
-		return fmt.Sprintf("nobody has changed anything, and is left: %v", left)
+		return fmt.Sprintf("nothing was changed, and objects are left: %v", left)
 	}
 	if problem := r.differ(back.Final, r.before); problem != "" {
 		return "is not as it was before: " + problem
@@ -242,7 +242,7 @@ func (r recorded) kept(got map[string]any) string {
 		}
 		v, ok := merge.Lookup(got, c.Path, r.typ)
 		if !r.alike(c.Path, merge.Opt{Value: v, Set: ok}, c.Old) {
-			return fmt.Sprintf("%s: was %v before the run, nobody has changed it since, and it is %v\n       %v", c.Path, c.Old, v, got)
+			return fmt.Sprintf("%s: was %v before the run, was not changed since, and is %v\n       %v", c.Path, c.Old, v, got)
 		}
 	}
 	return ""

@@ -12,7 +12,7 @@ type situation struct {
 	during []string // kubectl with these arguments, while it is waited for; nil: nothing happens
 	ref    string   // as kubectl takes it
 	until  string   // what kubectl wait waits --for, as people write it for the kind
-	reason string   // what a report has to have, for whoever reads it to know what to do
+	reason string   // what a report has to have, so that its reader knows what to do
 
 	ends [5]string // in the order of tools
 }

@@ -98,7 +98,7 @@ func mergeWait(p place, _ situation) (end, text string) {
 	return failed, text
 }
 
-// helm is what helm install --wait --wait-for-jobs does when everything is created.
+// helm waits as helm install --wait --wait-for-jobs does when everything is created.
 func helm(p place, s situation) (end, text string) {
 	err := func() error {
 		flags := genericclioptions.NewConfigFlags(true)
@@ -127,7 +127,7 @@ func helm(p place, s situation) (end, text string) {
 	return failed, err.Error()
 }
 
-// flux is what its kustomize-controller does with wait: true, but for a reader of its own for
+// flux waits as its kustomize-controller does with wait: true, except for a reader of its own for
 // Jobs that have not ended (github.com/fluxcd/pkg/runtime, which needs a newer Go).
 func flux(p place, s situation) (end, text string) {
 	err := func() error {

@@ -1,6 +1,6 @@
-// Command empty is what a program of this kind cannot do without: a cobra command
-// with kubectl's connection flags and logins. It does nothing; test/bench measures
-// how long that takes.
+// Command empty is the least program of this kind: a cobra command with kubectl's
+// connection flags and logins. It does nothing, and test/bench measures how long
+// that takes.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command floor is what the benchmark holds the program to: a bare loop of client-go's
-// dynamic client over requests that are prepared, as many at once as the program sends. It
+// Command floor is the benchmark's lower bound: a bare loop of client-go's dynamic
+// client over prepared requests, as many at once as the program sends. It
 // reads no manifest, merges nothing and checks nothing.
 //
 //	floor prepare BASE CHANGED SET   write the requests beside the files

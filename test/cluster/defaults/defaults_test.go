@@ -19,7 +19,7 @@ var (
 	count = flag.Int("defaults.count", 150, "random objects of each kind")
 )
 
-// TestDefaultsAreFresh: the committed file is what the server's functions give.
+// TestDefaultsAreFresh: the committed file has the results of the server's functions.
 func TestDefaultsAreFresh(t *testing.T) {
 	committed, err := os.ReadFile("../../../pkg/schema/internal/gen/defaults.txt")
 	if err != nil {
@@ -40,8 +40,8 @@ type sample struct {
 	before, after runtime.Object
 }
 
-// TestCompleteIsWhatTheServerDoes: what the program takes the server to fill in is what
-// the server's functions fill in, in random objects of every kind.
+// TestCompleteIsWhatTheServerDoes: the program and the server's functions fill in the same
+// defaults, in random objects of every kind.
 func TestCompleteIsWhatTheServerDoes(t *testing.T) {
 	var samples []sample
 	var in bytes.Buffer

@@ -50,7 +50,7 @@ func (f *filler) metadata(v reflect.Value) {
 // fill sets v, the value of a Go field of that name, or leaves it unset.
 func (f *filler) fill(v reflect.Value, name string, depth int) {
 	if depth > deep || name == "InlineVolumeSpec" {
-		return // where a volume's fields stand and nobody fills anything in
+		return // where a volume's fields are, and no function fills anything in
 	}
 	switch v.Interface().(type) {
 	case metav1.Time, metav1.MicroTime, metav1.Duration, runtime.RawExtension, metav1.TypeMeta:

@@ -96,7 +96,7 @@ func (k kind) sparse(seed uint64) (runtime.Object, error) {
 	return obj, nil
 }
 
-// defaulted is what the server's functions make of a copy of the object.
+// defaulted returns a copy of the object to which the server's functions were applied.
 func (k kind) defaulted(obj runtime.Object) runtime.Object {
 	out := obj.DeepCopyObject()
 	k.scheme.Default(out)

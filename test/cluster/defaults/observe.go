@@ -25,8 +25,8 @@ type observations struct {
 	err    error // the first value that could not be written as JSON
 }
 
-// value is what the field always gets, "depends" where that varies, or "" where it
-// never gets any.
+// value is the value that the field always gets, "depends" where that varies, or ""
+// where it never gets one.
 func (o outcomes) value() string {
 	if len(o) > 1 {
 		return "depends"

@@ -72,7 +72,7 @@ func strangeServiceAccount(o runtime.Object) string {
 	return ""
 }
 
-// defaultDeployment is what the API server's defaulting functions do to the fields that
+// defaultDeployment does what the API server's defaulting functions do to the fields that
 // strangeDeployment lets pass.
 func defaultDeployment(o runtime.Object) {
 	spec := &o.(*appsv1.Deployment).Spec

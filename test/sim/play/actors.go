@@ -45,7 +45,7 @@ var actors = map[string]func(w *world, e Event){
 // actorNames are the kinds of events of actors, in an order that a seed can choose by.
 var actorNames = slices.Sorted(maps.Keys(actors))
 
-// sends has somebody else write an object.
+// sends has another client write an object.
 func (w *world) sends(method, ref string, kind types.PatchType, body any, manager string) int {
 	resource, name := split(ref)
 	prefix := "http://sim/api/v1/namespaces/"

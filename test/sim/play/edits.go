@@ -67,8 +67,8 @@ func (r *run) edits(editor *exec.Cmd) error {
 // your is where a text is that was not saved.
 var your = regexp.MustCompile(`your text is in ([^:\s]+)`)
 
-// edited: what is written is what was last edited, in the place of what the editor was given; "edited"
-// is reported if that was written, and otherwise the text is in the file that is named.
+// edited: the run writes the text that was edited last, in the place of the text that the editor was
+// given. "edited" is reported if it was written; otherwise the text is in the file that is named.
 func (w *world) edited(r *run) string {
 	if r.step.Verb != "edit" || len(r.edited) == 0 {
 		return ""

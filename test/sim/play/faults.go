@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/test/sim/model"
 )
 
-// fault is what goes wrong with a request.
+// fault is a failure of a request.
 type fault struct {
 	name string
 	fits func(x *exchange) bool

@@ -212,8 +212,8 @@ func deletes(e model.Event) bool {
 	return e.Type == model.Deleted || e.Was != nil && e.Meta().GetDeletionTimestamp() != nil && model.MetaOf(e.Was).GetDeletionTimestamp() == nil
 }
 
-// deletes: what a run deletes is a member of the set that its input does not have, and that nothing
-// keeps; or what the run that it undoes has created, and nobody else has changed.
+// deletes: a run deletes only members of the set that its input does not have, and that nothing
+// keeps; or objects that the run that it undoes has created, and no other client has changed.
 func (w *world) deletes(r *run) string {
 	for _, e := range r.writes() {
 		ref := refOf(e.Resource, e.Meta().GetName())
@@ -240,7 +240,7 @@ func (w *world) deletes(r *run) string {
 }
 
 // created reports whether an object that was deleted is one that the run that is undone has created,
-// and that nobody else has written since.
+// and that no other client has written since.
 func (w *world) created(r *run, e model.Event) bool {
 	of := r
 	if r.step.Verb == "undo" {

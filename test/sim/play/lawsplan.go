@@ -70,7 +70,7 @@ func (w *world) permitted(r *run) string {
 	return ""
 }
 
-// besides is what the page permits below its table.
+// besides reports whether the page permits the request, in its text below the table.
 func (w *world) besides(r *run, x *exchange) bool {
 	waits := r.waits() || r.step.Verb == "watch"
 	switch {

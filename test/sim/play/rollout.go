@@ -38,7 +38,7 @@ func (w *world) roll(name string, of *appsv1.Deployment) {
 	w.model.Roll(name, status)
 }
 
-// ready is what a Deployment is whose newest generation runs.
+// ready: the newest generation of a Deployment runs.
 func ready(o runtime.Object) bool {
 	d, ok := o.(*appsv1.Deployment)
 	if !ok {

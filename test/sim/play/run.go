@@ -49,10 +49,10 @@ type run struct {
 	stop      context.CancelFunc
 }
 
-// errDead is what a run is told that is no more.
+// errDead is the answer to the requests of a run that was killed.
 var errDead = errors.New("connect: connection refused")
 
-// output is what a run prints while it lives.
+// output is the output of a run until it ends.
 type output struct {
 	mu   sync.Mutex
 	of   *run

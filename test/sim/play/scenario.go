@@ -32,7 +32,7 @@ type Step struct {
 	Concurrency int
 }
 
-// Event is what happens at one request of a step.
+// Event is an event at one request of a step.
 type Event struct {
 	Step, At int
 	Kind     string // a row of actors or of faults

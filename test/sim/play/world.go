@@ -54,7 +54,7 @@ type Report struct {
 	Runs   int
 }
 
-// Place is what all scenarios of a process share.
+// Place has the state that all scenarios of a process share.
 type Place struct {
 	Dir    string
 	empty  *model.Model
@@ -172,7 +172,7 @@ func (w *world) say(format string, args ...any) {
 	w.trace = append(w.trace, line{time.Since(epoch), format, args})
 }
 
-// trace is what has happened. It is put into words where somebody reads it.
+// trace lists what has happened. It becomes text when it is printed.
 type trace []line
 
 type line struct {

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
-// Triple makes an original, local as somebody edited it, and live as others and
-// a server did; now and then one of them is not there, or managedFields are.
+// Triple makes an original, local as a user edited it, and live as others and a
+// server changed it. Now and then one of them is absent, or managedFields are there.
 func (m Maker) Triple(k schema.Kind, t *merge.Type) merge.Triple {
 	o := m.Object(k, t)
 	var in merge.Triple
@@ -130,7 +130,7 @@ func (m Maker) editEntry(t *merge.Type, e any) any {
 }
 
 // served gives v as a server stores it: without nulls, defaults of keys filled
-// in, some fields that nobody stated, some spelled otherwise.
+// in, some fields that were not stated, some spelled otherwise.
 func (m Maker) served(t *merge.Type, v any) any {
 	switch v := v.(type) {
 	case map[string]any:

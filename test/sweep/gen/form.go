@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
-// form is what a scalar looks like. A type does not say, but the built-in ones
+// form is the form of a scalar. A type does not say, but the built-in ones
 // share their scalars, and a comparison says what it compares.
 type form uint8
 

@@ -3,7 +3,7 @@ package gen
 import "github.com/kubectl-merge/kubectl-merge/pkg/merge"
 
 // KeyedSides are the edits of a keyed list whose entries a, b, c and x are known:
-// a and b were applied, c is local's, x is somebody else's. own is a field of
+// a and b were applied, c is local's, x is another manager's. own is a field of
 // entries that local changes, theirs one that others set; "" where entries have
 // none to spare. Changed, Set and Twin are for those who need legal values: what
 // own is changed to, what theirs is set to, and a with another key in place of a

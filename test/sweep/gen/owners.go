@@ -10,7 +10,7 @@ import (
 const applier = "applier"
 
 // owners makes managedFields for a live object, in which every leaf belongs to
-// the applier, to somebody else, or to both.
+// the applier, to another manager, or to both.
 func (m Maker) owners(t *merge.Type, live any) []any {
 	ours, theirs := map[string]any{}, map[string]any{}
 	m.own(t, live, ours, theirs)

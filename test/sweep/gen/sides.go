@@ -47,8 +47,8 @@ func setSides(t *merge.Type) []Sides {
 	return SetSides(nth(of[0], 0), nth(of[0], 1), nth(of[0], 2), nth(of[0], 3))
 }
 
-// SetSides are the edits of a set: a and b were applied, c is local's, x somebody
-// else's.
+// SetSides are the edits of a set: a and b were applied, c is local's, x another
+// manager's.
 func SetSides(a, b, c, x any) []Sides {
 	ab := list(a, b)
 	return []Sides{
