@@ -101,8 +101,8 @@ func TestPlan(t *testing.T) {
 	against(t, confServer(), "-f", local, "--plan", other).is(t, "of saved objects", conflicted, "", "is bound to no cluster")
 }
 
-// TestRecordAndUndo: what a run has written is in its record, and is taken back from it, save
-// for what others have changed since.
+// TestRecordAndUndo: the values that a run has written are in its record, and are undone from it,
+// except for those that others have changed since.
 func TestRecordAndUndo(t *testing.T) {
 	local, live := files(t)
 	record := filepath.Join(t.TempDir(), "run.yaml")
@@ -184,7 +184,7 @@ func TestRecordAndUndo(t *testing.T) {
 	}
 }
 
-// TestRollback: a run that fails takes back what it has written.
+// TestRollback: a run that fails rolls back what it has written.
 func TestRollback(t *testing.T) {
 	local, _ := files(t)
 	both := filepath.Join(t.TempDir(), "both.yaml")

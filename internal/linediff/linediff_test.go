@@ -51,7 +51,7 @@ func TestCompact(t *testing.T) {
 	}
 }
 
-// TestLarge: texts that differ in more than is looked for are still told apart rightly.
+// TestLarge: the difference of texts with more changes than are searched for is still correct.
 func TestLarge(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	old := text(r, 30000, 1<<30)

@@ -53,7 +53,7 @@ func TestDifference(t *testing.T) {
 	}
 }
 
-// TestBeside: no two values that differ read alike, wherever they part.
+// TestBeside: two values that differ are not printed alike, wherever they differ.
 func TestBeside(t *testing.T) {
 	const image = "registry.example.com/a-long-team-name/a-long-repository-name/app:1."
 	for _, tt := range []struct {

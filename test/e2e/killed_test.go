@@ -84,7 +84,7 @@ var killedCommands = []killed{
 		},
 	},
 	{
-		// The record of a killed run is true: taken back, everything is as it was before the run,
+		// The record of a killed run is correct: after its undo, everything is as it was before the run,
 		// last-applied too, also what was deleted and created again with what others have configured.
 		name: "run", args: append([]string{"-f", "v2.yaml", "--record", "RECORD"}, killedArgs...), counted: "records taken back", least: 10,
 		begin:   (*killing).both,

@@ -145,7 +145,7 @@ func (g *garden) recreations(t *testing.T) {
 	}
 }
 
-// rollbacks are runs that fail and take back what they wrote: what they keep in memory for
+// rollbacks are runs that fail and roll back what they wrote: what they keep in memory for
 // that has the values.
 func (g *garden) rollbacks(t *testing.T) {
 	p, err := newProxy(g.user.server.config)
@@ -160,7 +160,7 @@ func (g *garden) rollbacks(t *testing.T) {
 	said := quotes(422, one)
 	for i, f := range []*fault{
 		nil,
-		{hits: about("WRITE", "/secrets/one"), do: said, skip: 1},             // what is taken back is refused
+		{hits: about("WRITE", "/secrets/one"), do: said, skip: 1},             // the rollback is refused
 		{hits: about("WRITE", "/secrets/two"), do: cutAfter},                  // whether it was written is not known
 		{hits: of("WRITE"), do: refuse(409, "Conflict", "modified"), most: 3}, // all is merged again
 		{hits: of("WRITE"), do: said, skip: 3},

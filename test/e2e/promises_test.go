@@ -22,7 +22,7 @@ import (
 //
 //   - bound: a run is planned, others edit the objects, and the run is carried out bound to
 //     the plan. Whatever is sent is in the plan.
-//   - undone: others edit the objects again, and the run is taken back from its record. What
+//   - undone: others edit the objects again, and the run is undone from its record. What
 //     the run had changed is as it was before, and what others have done stays, where they are
 //     not of the same values.
 //
@@ -48,7 +48,7 @@ const (
 	asPlanned   = iota // as it was when the run was planned
 	asFound            // as others have left it before the run
 	asWritten          // as the run has left it
-	asEdited           // as others have left it before it was taken back
+	asEdited           // as others have left it before the undo
 	asTakenBack        // at the end
 	states
 )
@@ -281,7 +281,7 @@ func (p *promises) note(r *http.Request, text []byte, code int) {
 	}
 }
 
-// takeBack takes back the record. What the server refuses keeps all of it from being
+// takeBack undoes the record. What the server refuses keeps all of it from being
 // written: it is taken out of the record.
 func (p *promises) takeBack() {
 	for try := 0; ; try++ {

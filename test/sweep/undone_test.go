@@ -20,8 +20,8 @@ import (
 
 // TestUndone holds the laws of plans and records over random objects of every kind, edited at
 // random by a run and by others: a run that is bound to a plan writes nothing that is not in
-// it, and what takes back a record leads to the first state with the others' edits, where
-// they are not of the same values.
+// it, and the undo of its record leads to the first state with the others' edits, where they
+// are not of the same values.
 func TestUndone(t *testing.T) {
 	kinds := append(builtin(t), shapes(t)...)
 	live, err := merge.PolicyNamed("live")

@@ -25,7 +25,7 @@ func lastApplied(o runtime.Object) map[string]string {
 	return leaves(v)
 }
 
-// told: a value of others that a run has overwritten is in its notes.
+// told: another manager's value that a run has overwritten is in its notes.
 func (w *world) told(r *run) string {
 	if r.dead || !verbs[r.step.Verb].input || len(r.signalled) > 0 {
 		return ""
@@ -119,7 +119,7 @@ func (w *world) waited(r *run) string {
 		return ""
 	}
 	state, when := w.model.Object("deployments", "web"), time.Now()
-	var ended time.Time // when the run had waited, and began to take back what it had written
+	var ended time.Time // when the run had waited, and began to roll back what it had written
 	for _, x := range r.exchanges {
 		if x.Resource == "deployments" && x.Verb == "list" && x.code == http.StatusOK {
 			if when, ended = time.Now(), (time.Time{}); x.late > 0 {
