@@ -157,7 +157,8 @@ type waitReport struct {
 
 // wait waits for the objects, reports their states, and adds the exit code to the error.
 func (r waitReport) wait(ctx context.Context, w *wait.Waiter, objects []wait.Object) error {
-	w.Timeout, w.Patience, w.Logs, w.Changed, w.Noted = r.timeout, r.patience, r.logs, r.changed, r.noted
+	w.Timeout, w.Patience, w.Logs, w.Changed = r.timeout, r.patience, r.logs, r.changed
+	w.Noted = func(text string) { r.note("", text) }
 	w.Progress = func(done, total int) { r.line.Note(string(waitPhase), done, total) }
 	defer r.line.End()
 	return r.end(w.Wait(ctx, objects))
@@ -187,16 +188,17 @@ const waitNotReady ready.State = "not-ready"
 
 // changed prints a change of state. Failures are printed at the end, as errors.
 func (r waitReport) changed(o wait.Object, v ready.Verdict) {
-	switch {
-	case v.State == ready.Ready && r.stdout:
+	if v.State == ready.Ready && r.stdout {
 		fmt.Fprintf(r.line.Beside(r.Out), "%s ready%s\n", escape.Line(o.Target.String()), remark(v))
-	case v.State == ready.Ready && !r.json && !r.quiet:
-		r.print(fmt.Sprintf("note: %s: ready%s", o.Target, remark(v)))
-	case v.State != ready.Failed && !r.json && !r.quiet:
-		r.print(fmt.Sprintf("note: %s: %s: %s", o.Target, v.State, escape.Line(v.Problem.String())))
 	}
-	if r.json && !r.quiet && v.State != ready.Failed {
+	switch {
+	case r.quiet || v.State == ready.Failed:
+	case r.json:
 		r.event(newWaitEvent(o, v))
+	case v.State != ready.Ready:
+		r.note(o.Target.String(), fmt.Sprintf("%s: %s", v.State, v.Problem))
+	case !r.stdout:
+		r.note(o.Target.String(), "ready"+remark(v))
 	}
 }
 
@@ -205,16 +207,6 @@ func remark(v ready.Verdict) string {
 		return ""
 	}
 	return " (" + escape.Line(v.Message) + ")"
-}
-
-func (r waitReport) noted(text string) {
-	switch {
-	case r.quiet:
-	case r.json:
-		r.event(waitEvent{Kind: "problem", Text: escape.Line(text)})
-	default:
-		r.print("note: " + escape.Line(text))
-	}
 }
 
 func (r waitReport) print(line string) { fmt.Fprintln(r.line.Beside(r.ErrOut), line) }

@@ -117,7 +117,7 @@ func TestWaitNoted(t *testing.T) {
 		want        string
 	}{{false, false, "note: pods cannot be watched\n"}, {true, false, `"text":"pods cannot be watched"`}, {false, true, ""}, {true, true, ""}} {
 		r, _, errs := report(false, tt.json, tt.quiet)
-		r.noted("pods cannot be watched")
+		r.note("", "pods cannot be watched")
 		if !strings.Contains(errs.String(), tt.want) || (tt.want == "") != (errs.Len() == 0) {
 			t.Errorf("json %t, quiet %t: %q", tt.json, tt.quiet, errs)
 		}
