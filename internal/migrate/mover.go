@@ -54,18 +54,9 @@ func (m *Mover) Plan(ctx context.Context, local []object.Object) ([]*Item, error
 	return items, nil
 }
 
-// get reads an object; nil if there is none, or not in this version.
-func (m *Mover) get(ctx context.Context, t cluster.Target) (map[string]any, error) {
-	obj, err := m.API.Get(ctx, t)
-	if cluster.IsNotFound(err) {
-		return nil, nil
-	}
-	return obj, err
-}
-
 // read reads an object in the version in which it was applied last, if the server still has it.
 func (m *Mover) read(ctx context.Context, i *Item) (map[string]any, error) {
-	obj, err := m.get(ctx, i.Target)
+	obj, err := m.Live.Get(ctx, i.Target)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", i.Target, err)
 	}
@@ -87,7 +78,7 @@ func (m *Mover) subject(ctx context.Context, i *Item) Subject {
 		of := object.Object{Value: map[string]any{"apiVersion": version}}
 		t := i.Target
 		t.Group, t.Version = of.Group(), of.Version()
-		return m.get(ctx, t)
+		return m.Live.Get(ctx, t)
 	}}
 }
 

@@ -73,6 +73,17 @@ func (r *recorder) Get(context.Context, cluster.Target) (map[string]any, error) 
 	return r.object, nil
 }
 
+// reader is the recorder as a live.Reader, to which what is not there is no error.
+type reader struct{ *recorder }
+
+func (r reader) Get(ctx context.Context, t cluster.Target) (map[string]any, error) {
+	obj, err := r.recorder.Get(ctx, t)
+	if cluster.IsNotFound(err) {
+		return nil, nil
+	}
+	return obj, err
+}
+
 func (r *recorder) MergePatch(_ context.Context, _ cluster.Target, patch any, w cluster.Write) (map[string]any, error) {
 	if err := r.asked("patch as "+w.FieldManager, w); err != nil {
 		return nil, err
@@ -114,7 +125,7 @@ func (r *recorder) change(key, value string) {
 // moved plans, tries and writes the migration of the object, and returns its item.
 func moved(t *testing.T, r *recorder, p Planner) (*Item, error) {
 	t.Helper()
-	m := &Mover{API: r, Live: r, Planner: p}
+	m := &Mover{API: r, Live: reader{r}, Planner: p}
 	items, err := m.Plan(t.Context(), []object.Object{{Value: read(t, config)}})
 	if err != nil {
 		t.Fatal(err)
@@ -225,7 +236,7 @@ func TestOvertaken(t *testing.T) {
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	r := server(t)
-	m := &Mover{API: r, Live: r, Planner: toServer}
+	m := &Mover{API: r, Live: reader{r}, Planner: toServer}
 	items, err := m.Plan(ctx, []object.Object{{Value: read(t, config)}})
 	if err != nil {
 		t.Fatal(err)
@@ -270,7 +281,7 @@ func TestLostAnswer(t *testing.T) {
 // TestReport: the same rows as a table and as JSON.
 func TestReport(t *testing.T) {
 	r := server(t)
-	m := &Mover{API: r, Live: r, Planner: toServer}
+	m := &Mover{API: r, Live: reader{r}, Planner: toServer}
 	items, err := m.Plan(t.Context(), []object.Object{{Value: read(t, config)}})
 	if err != nil {
 		t.Fatal(err)
