@@ -88,6 +88,15 @@ type Subject struct {
 	Unstored []merge.Path
 }
 
+// Configuration returns a form of the object without the last-applied annotation and what the server keeps in it; nil for nil.
+func (s Subject) Configuration(obj map[string]any) any {
+	if obj == nil {
+		return nil
+	}
+	v, _ := lastapplied.Strip(lastapplied.Without(obj), s.HasStatus)
+	return v
+}
+
 // Action states what is done with an object. A Planned has one of the first three.
 type Action string
 

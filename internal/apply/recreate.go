@@ -22,8 +22,7 @@ func (p Planned) Recreation() (map[string]any, error) {
 	if p.Live == nil || p.Final == nil {
 		return nil, errors.New("there is no live object that could be replaced")
 	}
-	local, _ := lastapplied.Strip(lastapplied.Without(p.Value), p.HasStatus)
-	local = lastapplied.WithoutNullAnnotations(lastapplied.FoldStringData(local))
+	local := lastapplied.WithoutNullAnnotations(lastapplied.FoldStringData(p.Configuration(p.Value)))
 	stated := merge.Three(merge.Triple{Local: local, Live: configured(p.Live, p.Type)}, p.Type, merge.Policies[0], false).Result
 	final := lastapplied.Without(p.Final)
 	changes := slices.DeleteFunc(merge.Diff(stated, final, p.Type), func(c merge.Change) bool {

@@ -15,7 +15,6 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 	"github.com/kubectl-merge/kubectl-merge/internal/patch"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
-	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -120,8 +119,7 @@ func (m *Mover) apply(ctx context.Context, i *Item) error {
 
 // changed returns the place of the first value in which obj differs from live; false if none does.
 func (m Move) changed(obj map[string]any) (at merge.Path, differs bool) {
-	a, _ := lastapplied.Strip(lastapplied.Without(m.Live), m.HasStatus)
-	b, _ := lastapplied.Strip(lastapplied.Without(obj), m.HasStatus)
+	a, b := m.Configuration(m.Live), m.Configuration(obj)
 	if _, differs = patch.Merge(a, b); differs {
 		if changes := merge.Diff(a, b, m.Type); len(changes) > 0 {
 			at = changes[0].Path

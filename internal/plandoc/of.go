@@ -53,7 +53,7 @@ func (s Spelling) item(sub Subject, reasons func(apply.Planned) map[string]strin
 	}
 	c := changing{hider: hider{s, sub.Identity}, typ: p.Type, sides: []any{p.Value, p.LiveSide()}, sensitive: p.Sensitive, reasons: reasons(p)}
 	c.recreated = s.Record && sub.Action == apply.Recreate
-	c.before, c.after = configuration(p.Live, p.HasStatus), configuration(after, p.HasStatus)
+	c.before, c.after = p.Configuration(p.Live), p.Configuration(after)
 	c.maskedBefore, c.maskedAfter = c.before, c.after
 	if !s.ShowSecrets {
 		c.maskedBefore, c.maskedAfter = redact.Mask(c.before, c.after, p.Sensitive, c.sides...)
@@ -66,16 +66,6 @@ func (s Spelling) item(sub Subject, reasons func(apply.Planned) map[string]strin
 // Lost reports whether a value that was there before is hidden: undo cannot restore it.
 func (i Item) Lost() bool {
 	return slices.ContainsFunc(i.Changes, func(c ChangeOf) bool { return Hashes(c.Before.Value) })
-}
-
-// configuration is obj without the last-applied annotation and what is the server's; nil for
-// none.
-func configuration(obj map[string]any, status bool) any {
-	if obj == nil {
-		return nil
-	}
-	v, _ := lastapplied.Strip(lastapplied.Without(obj), status)
-	return v
 }
 
 // changing is an object before and after, also masked.

@@ -12,7 +12,6 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
 	"github.com/kubectl-merge/kubectl-merge/internal/patch"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
-	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -135,8 +134,8 @@ func verify(p apply.Planned, obj map[string]any) error {
 	if p.Applying == nil || p.Live == nil || p.Final == nil {
 		return nil
 	}
-	is := bare(p, obj)
-	kept, err := without(bare(p, p.Live), merge.Diff(bare(p, p.Live), bare(p, p.Final), p.Type))
+	is := p.Configuration(obj)
+	kept, err := without(p.Configuration(p.Live), merge.Diff(p.Configuration(p.Live), p.Configuration(p.Final), p.Type))
 	if err != nil {
 		return err
 	}
@@ -177,12 +176,6 @@ func without(live any, changes []merge.Change) (any, error) {
 	return merge.Replay(live, gone)
 }
 
-// bare returns an object without the fields that the server maintains.
-func bare(p apply.Planned, obj map[string]any) any {
-	v, _ := lastapplied.Strip(lastapplied.Without(obj), p.HasStatus)
-	return v
-}
-
 // reportUnstored notes the sent values that the server's answer lacks, or has changed.
 func (c *applying) reportUnstored(obj map[string]any) {
 	if sent, _ := merge.ReadJSON(c.last.Body); lastapplied.Read(sent).Text != "" && lastapplied.Read(obj).Text == "" {
@@ -219,7 +212,7 @@ func unstored(p apply.Planned, body []byte, obj map[string]any) []merge.Change {
 	}
 	var dropped []merge.Change
 	changesTo := func(want map[string]any) []merge.Change {
-		changes := merge.Three(merge.Triple{Local: bare(p, want), Live: bare(p, obj)}, p.Type, merge.Policies[0], false).Changes
+		changes := merge.Three(merge.Triple{Local: p.Configuration(want), Live: p.Configuration(obj)}, p.Type, merge.Policies[0], false).Changes
 		return slices.DeleteFunc(changes, func(c merge.Change) bool { return c.Op != merge.OpSet })
 	}
 	if p.Applying == nil && p.Action == apply.Change { // a merge patch, which has a part of a map that is replaced as a whole
