@@ -31,7 +31,7 @@ var arrows = map[string][]string{
 	"internal/record":       {"internal/cluster", "internal/ownership", "internal/plandoc", "internal/run", "engine"},
 	"internal/undo":         {"internal/applyset", "internal/cluster", "internal/live", "internal/plandoc", "internal/prune", "internal/run", "engine"},
 	"internal/complete":     {"internal/cluster", "internal/live", "internal/prune", "internal/source", "engine"},
-	"internal/term":         {"internal/parallel", "internal/redact"},
+	"internal/term":         {"internal/parallel", "internal/redact", "pkg/diff"},
 	"internal/target":       {"internal/annotate", "internal/cluster", "internal/files", "internal/live", "internal/parallel", "internal/source", "internal/write", "engine"},
 	"internal/migrate":      {"internal/cluster", "internal/live", "internal/parallel", "internal/write", "engine"},
 	"internal/impact":       {"engine"},

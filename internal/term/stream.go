@@ -13,6 +13,7 @@ import (
 	xterm "golang.org/x/term"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/redact"
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 )
 
 // Stderr is standard error, the only output for people and logs. The values of the run's Secrets
@@ -117,13 +118,8 @@ type Style struct {
 
 // The colors of git, for the first word of a line, and for lines of a diff.
 var (
-	wordColors = map[string]string{"error: ": "\x1b[1;31m", "Warning: ": "\x1b[33m", "note: ": "\x1b[36m"}
-	diffColors = map[byte]string{'+': "\x1b[32m", '-': "\x1b[31m", '@': "\x1b[36m", '<': "\x1b[33m", '=': "\x1b[33m", '>': "\x1b[33m"}
-)
-
-const (
-	boldOn   = "\x1b[1m"
-	colorOff = "\x1b[0m"
+	wordColors = map[string]string{"error: ": "\x1b[1;31m", "Warning: ": diff.Yellow, "note: ": diff.Cyan}
+	diffColors = map[byte]string{'+': diff.Green, '-': diff.Red, '@': diff.Cyan, '<': diff.Yellow, '=': diff.Yellow, '>': diff.Yellow}
 )
 
 // Apply adds color and line breaks to notes, errors, warnings and the indented lines below them.
@@ -162,9 +158,9 @@ func (s Style) line(line, word string) string {
 	switch {
 	case word != "" || bare == "":
 	case strings.HasPrefix(bare, "--- "), strings.HasPrefix(bare, "+++ "): // lines of a diff are never broken
-		return indent + s.paint(bare, boldOn)
+		return indent + diff.Paint(bare, diff.Bold, s.Color)
 	case diffColors[bare[0]] != "":
-		return indent + s.paint(bare, diffColors[bare[0]])
+		return indent + diff.Paint(bare, diffColors[bare[0]], s.Color)
 	case len(indent)%2 == 1: // its context
 		return line
 	}
@@ -175,7 +171,7 @@ func (s Style) line(line, word string) string {
 		if same, ok := strings.CutPrefix(rest, " "); ok {
 			rest = " " + s.objectLine(same)
 		}
-		text = s.paint(head, wordColors[word]) + rest
+		text = diff.Paint(head, wordColors[word], s.Color) + rest
 	}
 	return indent + text
 }
@@ -186,14 +182,7 @@ func (s Style) objectLine(text string) string {
 	if !ok || !strings.Contains(name, "/") || strings.ContainsAny(name, " \n") {
 		return text
 	}
-	return s.paint(name, boldOn) + ":" + rest
-}
-
-func (s Style) paint(text, color string) string {
-	if !s.Color || text == "" {
-		return text
-	}
-	return color + text + colorOff
+	return diff.Paint(name, diff.Bold, s.Color) + ":" + rest
 }
 
 // Wrap breaks a text between words into lines of at most width characters; all but the first are
