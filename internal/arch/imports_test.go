@@ -45,7 +45,7 @@ var arrows = map[string][]string{
 	"internal/live":         {"internal/cluster", "internal/source", "engine"},
 	"internal/annotate":     {"engine"},
 	"internal/source":       {"internal/parallel", "engine"},
-	"internal/cluster":      {"pkg/merge", "internal/object", "internal/redact", "pkg/schema", "internal/suggest"},
+	"internal/cluster":      {"pkg/merge", "internal/escape", "internal/object", "internal/redact", "pkg/schema", "internal/suggest"},
 	"internal/applyset":     {"pkg/lastapplied", "pkg/merge", "internal/object", "internal/ownership", "internal/suggest"},
 	"internal/prune":        {"internal/applyset", "internal/cluster", "internal/parallel", "internal/run", "internal/write", "engine"},
 	"internal/wait":         {"internal/cluster", "internal/follow", "internal/parallel", "engine"},

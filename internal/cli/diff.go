@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/escape"
 	"github.com/kubectl-merge/kubectl-merge/internal/outcome"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/term"
@@ -252,12 +253,7 @@ const longestName = 240
 // fileName returns a unique file name for the object: names come from files that anyone may have
 // written.
 func fileName(name string, taken map[string]bool) string {
-	name = strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.", r) {
-			return r
-		}
-		return '_'
-	}, name)
+	name = escape.FileName(name)
 	name = name[:min(len(name), longestName)]
 	unique := name
 	for n := 2; taken[strings.ToLower(unique)]; n++ { // some file systems ignore case

@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/escape"
 )
 
 // schemaCache stores schema documents between runs. The key is the path of a document and
@@ -43,18 +45,7 @@ func identity(config *rest.Config) string {
 	sum := serverHash(config, func(tls *rest.Config) [][]byte {
 		return [][]byte{tls.CertData, []byte(strconv.FormatBool(tls.Insecure))}
 	})
-	return plainName(hostOf(config.Host)) + "-" + hex.EncodeToString(sum[:8])
-}
-
-// plainName replaces the characters that are not valid in every file system.
-func plainName(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '.', r == '-':
-			return r
-		}
-		return '_'
-	}, s)
+	return escape.FileName(hostOf(config.Host)) + "-" + hex.EncodeToString(sum[:8])
 }
 
 // file returns the name of the cached document for a URL of the index, and the pattern of its other
@@ -64,7 +55,7 @@ func (c *schemaCache) file(indexURL string) (name, others string, ok bool) {
 	if c == nil || err != nil || u.Query().Get("hash") == "" {
 		return "", "", false
 	}
-	base := plainName(strings.Trim(u.Path, "/"))
+	base := escape.FileName(strings.Trim(u.Path, "/"))
 	sum := sha256.Sum256([]byte(indexURL))
 	return filepath.Join(c.dir, base+"="+hex.EncodeToString(sum[:16])), filepath.Join(c.dir, base+"=*"), true
 }

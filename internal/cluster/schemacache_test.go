@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/escape"
 )
 
 // published is a document as a server's index names it, by its hash.
@@ -142,7 +144,7 @@ func TestIdentity(t *testing.T) {
 		if before, twice := seen[name]; twice {
 			t.Errorf("%s: is stored with %s, as %s", tt.reason, before, name)
 		}
-		if plainName(name) != name {
+		if escape.FileName(name) != name {
 			t.Errorf("%s: %q is no name of a folder", tt.reason, name)
 		}
 		seen[name] = tt.reason

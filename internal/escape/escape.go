@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -45,6 +46,11 @@ func Line(s string) string {
 	}
 	return strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(s)
 }
+
+var notInNames = regexp.MustCompile(`[^A-Za-z0-9._-]`)
+
+// FileName replaces the characters that are not valid in every file system.
+func FileName(s string) string { return notInNames.ReplaceAllString(s, "_") }
 
 // Hidden reports whether a character controls a terminal, or changes the order in which
 // text is read; a newline and a tab do not count.
