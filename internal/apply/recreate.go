@@ -58,9 +58,7 @@ func (p Planned) Former() map[string]any {
 	if ownership.Of(p.Live) == nil {
 		return p.carried(p.Live, p.Live)
 	}
-	meta, _ := p.Live["metadata"].(map[string]any)
-	identity := map[string]any{"apiVersion": p.Live["apiVersion"], "kind": p.Live["kind"], "metadata": map[string]any{"name": meta["name"], "namespace": meta["namespace"]}}
-	body := merge.Three(merge.Triple{Local: identity, Live: configured(ownership.WithApplied(p.Live, p.Type), p.Type)}, p.Type, merge.Policies[0], false).Result
+	body := merge.Three(merge.Triple{Local: lastapplied.Identity(p.Live), Live: configured(ownership.WithApplied(p.Live, p.Type), p.Type)}, p.Type, merge.Policies[0], false).Result
 	return p.carried(body, p.Live)
 }
 
