@@ -210,16 +210,13 @@ func (c *comparison) add(p merge.Path, wanted, live merge.Opt) {
 // entries returns the changes that lead from live to wanted, one of which is absent, entry by
 // entry; nil if there are no entries, or their identity is unknown.
 func entries(t *merge.Type, wanted, live merge.Opt) []merge.Change {
-	if t == nil || t.Atomic || t.Kind != merge.Map && t.Kind != merge.Keyed && t.Kind != merge.Set {
+	empty := map[merge.Kind]any{merge.Map: map[string]any{}, merge.Keyed: []any{}, merge.Set: []any{}}
+	if t == nil || t.Atomic || empty[t.Kind] == nil {
 		return nil
 	}
 	for _, o := range []*merge.Opt{&wanted, &live} {
-		switch {
-		case o.Set:
-		case t.Kind == merge.Map:
-			o.Value = map[string]any{}
-		default:
-			o.Value = []any{}
+		if !o.Set {
+			o.Value = empty[t.Kind]
 		}
 	}
 	return merge.Diff(live.Value, wanted.Value, t)
