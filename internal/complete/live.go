@@ -192,38 +192,24 @@ func (s *Server) names(ctx context.Context, typ, prefix string) ([]cobra.Complet
 	if err != nil {
 		return nil, err
 	}
-	r, err := s.resource(ctx, api, typ)
+	r, err := s.resource(ctx, api, ns, typ)
 	if err != nil {
 		return nil, err
 	}
-	if !r.Namespaced {
-		ns = ""
-	}
-	names, err := api.Names(ctx, r, ns, most)
+	names, err := api.Names(ctx, r, r.Within(ns), most)
 	return object.Each(names, func(name string) string { return prefix + name }), err
 }
 
 // resource returns the server's resource for a word such as deploy or deployments.apps.
-func (s *Server) resource(ctx context.Context, api *cluster.Cluster, typ string) (cluster.Resource, error) {
+func (s *Server) resource(ctx context.Context, api *cluster.Cluster, ns, typ string) (cluster.Resource, error) {
 	if r, ok := api.OwnWord(ctx, typ); ok { // avoids the mapper, which reads all of discovery
 		return r, nil
 	}
-	mapper, err := s.Flags.ToRESTMapper()
-	if err != nil {
+	found, err := api.Query(ctx, s.Flags, cluster.Query{Args: []string{typ + "/any"}, Namespace: ns})
+	if err != nil || len(found) == 0 {
 		return cluster.Resource{}, err
 	}
-	full, group := schema.ParseResourceArg(strings.ToLower(typ))
-	var kind schema.GroupVersionKind
-	if full != nil {
-		kind, err = mapper.KindFor(*full)
-	}
-	if kind.Empty() {
-		kind, err = mapper.KindFor(group.WithVersion(""))
-	}
-	if err != nil {
-		return cluster.Resource{}, err
-	}
-	return api.Find(ctx, kind.Group, kind.Version, kind.Kind)
+	return found[0].Resource, nil
 }
 
 func (s *Server) sets(a asking) ([]cobra.Completion, error) {

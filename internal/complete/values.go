@@ -162,7 +162,7 @@ func (s *Server) live(a asking, local []object.Object, named []string) ([]object
 	}
 	for _, arg := range named {
 		typ, name, _ := strings.Cut(arg, "/")
-		if r, err := s.resource(a.ctx, api, typ); err == nil {
+		if r, err := s.resource(a.ctx, api, ns, typ); err == nil {
 			targets = append(targets, cluster.Target{Resource: r, Name: name})
 		}
 	}
