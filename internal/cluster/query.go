@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/resource"
@@ -57,19 +56,7 @@ func (c *Cluster) Query(ctx context.Context, flags resource.RESTClientGetter, q 
 		}
 		return nil, errors.New("resource(s) were provided, but no name was specified: give a name, -l SELECTOR or --all")
 	}
-	infos, err := q.builder(flags).LabelSelectorParam(q.Selector).SelectAllParam(q.All).ResourceTypeOrNameArgs(false, q.Args...).Do().Infos()
-	if err != nil {
-		return nil, c.notFound(ctx, q, err)
-	}
-	found := make([]Found, 0, len(infos))
-	for _, info := range infos {
-		r, err := c.mapped(ctx, info.Mapping)
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, Found{Target: Target{Resource: r, Namespace: info.Namespace, Name: info.Name}})
-	}
-	return found, nil
+	return c.named(ctx, q, q.builder(flags).LabelSelectorParam(q.Selector).SelectAllParam(q.All).ResourceTypeOrNameArgs(false, q.Args...))
 }
 
 // reach sends a small request first, so that an unreachable server leads to one error: the
@@ -116,9 +103,21 @@ func (q Query) builder(flags resource.RESTClientGetter) *resource.Builder {
 	return resource.NewBuilder(flags).Unstructured().NamespaceParam(q.Namespace).DefaultNamespace().RequireObject(false)
 }
 
-func (c *Cluster) mapped(ctx context.Context, m *meta.RESTMapping) (Resource, error) {
-	gvk := m.GroupVersionKind
-	return c.Find(ctx, gvk.Group, gvk.Version, gvk.Kind)
+// named returns the objects that a query's builder was given by their names.
+func (c *Cluster) named(ctx context.Context, q Query, b *resource.Builder) (found []Found, err error) {
+	infos, err := b.Do().Infos()
+	if err != nil {
+		return nil, c.notFound(ctx, q, err)
+	}
+	for _, info := range infos {
+		gvk := info.Mapping.GroupVersionKind
+		r, err := c.Find(ctx, gvk.Group, gvk.Version, gvk.Kind)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, Found{Target: Target{Resource: r, Namespace: info.Namespace, Name: info.Name}})
+	}
+	return found, nil
 }
 
 // selected lists the objects of each type. The builder is used for the types alone, since
@@ -165,17 +164,13 @@ func (c *Cluster) notFound(ctx context.Context, q Query, err error) error {
 func (c *Cluster) types(ctx context.Context, flags resource.RESTClientGetter, q Query) ([]Resource, error) {
 	var all []Resource
 	for name := range strings.SplitSeq(q.builder(flags).ReplaceAliases(q.Args[0]), ",") {
-		infos, err := q.builder(flags).ResourceTypeOrNameArgs(false, name+"/any").Do().Infos()
+		found, err := c.named(ctx, q, q.builder(flags).ResourceTypeOrNameArgs(false, name+"/any"))
 		if err != nil {
-			return nil, c.notFound(ctx, q, err)
+			return nil, err
 		}
-		for _, info := range infos {
-			r, err := c.mapped(ctx, info.Mapping)
-			if err != nil {
-				return nil, err
-			}
-			if !slices.Contains(all, r) {
-				all = append(all, r)
+		for _, f := range found {
+			if !slices.Contains(all, f.Resource) {
+				all = append(all, f.Resource)
 			}
 		}
 	}
