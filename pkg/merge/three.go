@@ -193,8 +193,6 @@ func (m *merger) mergeValue(s *cursor, o, l, v Opt) (Opt, bool) {
 // madeOfNothing reports whether original left out the object, map or list, the server has filled it in as a
 // whole, and no other manager has written it: its parts are then as applied as the whole. Server-side apply,
 // which records no owner of them, keeps them.
-//
-// Unlike kubectl: it does so only where it does not know the list's type.
 func (m *merger) madeOfNothing(s *cursor, o, v Opt) bool {
 	return !o.Set && m.triple.Original != nil && !m.triple.Applied && m.filled(ofOriginal, s, o, v) && m.foreign(s.path()) == nil
 }
