@@ -272,3 +272,17 @@ func (m *merger) anew(s *cursor, l, r Opt) Opt {
 	}
 	return Some(out.fields)
 }
+
+// remade returns r, the entry of the result of which local has another key than live, with what the server
+// had made of live's key made of local's, such as the target port of a Service.
+func remade(t *Type, r, l, v Opt) Opt {
+	fields := At[map[string]any](r.Value)
+	out := edited{fields: fields}
+	for _, name := range sortedKeys(fields) {
+		of := func(entry any) any { return At[any](Complete(Without(At[map[string]any](entry), name), t, true), name) }
+		if _, stated := At[map[string]any](l.Value)[name]; !stated && Equal(of(v.Value), fields[name], nil) && of(fields) != nil {
+			out.put(name, Some(of(fields)))
+		}
+	}
+	return Some(out.fields)
+}

@@ -35,8 +35,12 @@ func (m *merger) list(s *cursor, o, l []any, live Opt) (Opt, bool) {
 			c.excluded, c.held = true, x.held
 		}
 		merged[i], ch = m.entry(c, ov, lv, vv)
-		if m.triple.Applied && p.changed[p.live[i]] && Identity(t, merged[i].Value) != Identity(t, vv.Value) {
-			merged[i] = m.anew(c, lv, merged[i])
+		if p.changed[p.live[i]] && Identity(t, merged[i].Value) != Identity(t, vv.Value) {
+			if m.triple.Applied {
+				merged[i] = m.anew(c, lv, merged[i])
+			} else if m.completes() {
+				merged[i] = remade(t.Elem, merged[i], lv, vv)
+			}
 		}
 		m.leave()
 		changed = changed || ch

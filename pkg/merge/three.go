@@ -194,7 +194,7 @@ func (m *merger) mergeValue(s *cursor, o, l, v Opt) (Opt, bool) {
 // whole, and no other manager has written it: its parts are then as applied as the whole. Server-side apply,
 // which records no owner of them, keeps them.
 func (m *merger) madeOfNothing(s *cursor, o, v Opt) bool {
-	return !o.Set && m.triple.Original != nil && !m.triple.Applied && m.filled(ofOriginal, s, o, v) && m.foreign(s.path()) == nil
+	return !o.Set && (s.field.Default != nil || isList(s.field.Type)) && m.triple.Original != nil && !m.triple.Applied && m.filled(ofOriginal, s, o, v) && m.foreign(s.path()) == nil
 }
 
 // isList reports whether a list is merged entry by entry.
