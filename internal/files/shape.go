@@ -17,7 +17,8 @@ import (
 // patches: one file may patch several targets); named: they
 // are by a name that each has, although the server replaces the list as a whole (the versions
 // of a CustomResourceDefinition). What is no text where the type has one (the values of a ConfigMap
-// that only kustomize reads) is merged by what it is.
+// that only kustomize reads) is merged by what it is. In a merge of two, a mapping is merged by its fields also where
+// the server has it as one value, as by kubectl patch and kustomize, unless a comment says otherwise.
 func (m *merger) shape(named bool, t *merge.Type, sides ...any) *merge.Type {
 	if t == nil || t.Kind == merge.Unknown || t.Kind == merge.Scalar && slices.ContainsFunc(sides, isCollection) {
 		if m.Infer {
@@ -26,6 +27,9 @@ func (m *merger) shape(named bool, t *merge.Type, sides ...any) *merge.Type {
 		return nil
 	}
 	out := &merge.Type{Name: t.Name, Kind: t.Kind, Atomic: t.Atomic, Open: t.Open, Keys: t.Keys, OneOf: t.OneOf, Source: t.Source}
+	if m.Original == nil && t.Source != merge.SourceComment {
+		out.Atomic = false
+	}
 	if m.Original != nil && (t.Kind == merge.Keyed || named && t.Kind == merge.List) {
 		if t.Kind == merge.Keyed {
 			all := entries(sides)
@@ -37,7 +41,7 @@ func (m *merger) shape(named bool, t *merge.Type, sides ...any) *merge.Type {
 		}
 	}
 	switch {
-	case t.Atomic:
+	case out.Atomic:
 	case t.Kind == merge.Object:
 		out.Fields = m.shapeFields(named, t, sides)
 	case t.Kind == merge.Map, out.Kind == merge.Keyed:

@@ -232,6 +232,7 @@ func mergeItem() *merge.Type {
 const (
 	notChecked = "what apimachinery refuses is read: the order of a patch's own entries need not be that of $setElementOrder"
 	newEntry   = "order: a new entry stands behind the one that it follows in $setElementOrder, before what only dest has"
+	mergedAll  = "what the API server replaces by patchStrategy: replace is merged by its fields, as in kustomize"
 )
 
 var differsPatch = differences{
@@ -240,6 +241,10 @@ var differsPatch = differences{
 	"missing merge key should error out (two ways)":                                                 "entries without a key are legal",
 	"add map and delete map from merging list (three ways)":                                         newEntry,
 	"add map and delete map from merging list with conflict (three ways)":                           newEntry,
+	"replace RawExtension field and merge list (two ways)":                                          mergedAll,
+	"replace RawExtension field, rest unchanched (two ways)":                                        mergedAll,
+	"replace RawExtension field, rest unchanched (three ways)":                                      mergedAll,
+	"replace RawExtension field and merge list (three ways)":                                        mergedAll,
 }
 
 // TestStrategicPatchSuite plays the patches of apimachinery's own cases: onto original
