@@ -4,11 +4,11 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/linemerge"
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
+	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -121,23 +121,37 @@ func textsByLine(plan merge.Plan) merge.Plan {
 	return plan
 }
 
-// byLines merges a disagreement about a text that has several lines on both sides; ok is false for any other.
-// Lines that both sides have changed are updated's.
-func byLines(d merge.Disagreement) (merged string, clean, ok bool) {
-	base, isText := d.Original.Value.(string)
-	ours, isOurs := d.Live.Value.(string)
-	theirs, isTheirs := d.Local.Value.(string)
-	if !bothChanged(d) || !isText || !isOurs || !isTheirs || !strings.Contains(ours, "\n") || !strings.Contains(theirs, "\n") {
-		return "", false, false
+// byLines merges a disagreement about a text that has several lines on both sides, or about a value of which nothing but
+// such a text differs; ok is false for any other. Lines that both sides have changed are updated's.
+func byLines(d merge.Disagreement) (merged any, clean, ok bool) {
+	if !bothChanged(d) {
+		return nil, false, false
 	}
-	merged, _, clean = linemerge.Sides(base, ours, theirs)
-	return merged, clean, true
+	return mergedText([4]merge.Opt{d.Original, d.Live, d.Local, d.Local})
+}
+
+func mergedText(of [4]merge.Opt) (merged any, clean, ok bool) {
+	base, isText := of[0].Value.(string)
+	ours, isOurs := of[1].Value.(string)
+	theirs, isTheirs := of[2].Value.(string)
+	if isText && isOurs && isTheirs && strings.Contains(ours, "\n") && strings.Contains(theirs, "\n") {
+		merged, _, clean = linemerge.Sides(base, ours, theirs)
+		return merged, clean, true
+	}
+	if parts, sure := partsOf(of); sure && len(parts) == 1 {
+		for at, part := range parts {
+			path, err := merge.ParsePath(at)
+			text, clean, ok := mergedText(part)
+			return with(of[2].Value, path, merge.Some(text)), clean, ok && err == nil
+		}
+	}
+	return nil, false, false
 }
 
 // mixed: the last is no merge of the three before it, base and both sides. It lacks what one side alone has changed;
 // or it is a list with an entry that one side alone has taken out or changed, or without one that it has added, as lines
-// may come to where both sides have moved it. The only entry that differs is one, whatever the sides have made of it, and
-// so is an object that all have in one place of a list (the objects of a Template).
+// may come to where both sides have moved it. Where in each place of a list there is one entry, what both sides have
+// changed of it is merged likewise, and a text of several lines by lines.
 func mixed(of [4]merge.Opt) bool {
 	base, ours, theirs, got := of[0], of[1], of[2], of[3]
 	switch {
@@ -146,23 +160,29 @@ func mixed(of [4]merge.Opt) bool {
 	case sameOpt(base, theirs), sameOpt(ours, theirs):
 		return !sameOpt(ours, got)
 	}
-	if parts, ok := partsOf(of); ok {
-		return slices.ContainsFunc(slices.Collect(maps.Values(parts)), mixed)
+	if text, clean, ok := mergedText(of); ok && clean && merge.Identical(text, got.Value) {
+		return false
+	}
+	if parts, sure := partsOf(of); sure && !slices.ContainsFunc(slices.Collect(maps.Values(parts)), mixed) {
+		return false
 	}
 	was, our, their, is := entryCounts(base.Value), entryCounts(ours.Value), entryCounts(theirs.Value), entryCounts(got.Value)
-	return len(was)+len(our)+len(their) == 0 || len(lost(was, our, their, is))+len(lost(was, their, our, is)) > 0
+	_, isList := got.Value.([]any)
+	return !isList || len(lost(was, our, their, is))+len(lost(was, their, our, is)) > 0
 }
 
 func sameOpt(a, b merge.Opt) bool { return a.Set == b.Set && merge.Identical(a.Value, b.Value) }
 
-// partsOf are the fields of four mappings, or the entries of four lists by their places; ok is false for other values,
-// and where it is not sure that in one place there is one entry.
-func partsOf(of [4]merge.Opt) (parts map[string][4]merge.Opt, ok bool) {
+// partsOf are the fields of four mappings, or the entries of four lists by their places, in which they differ; sure is false
+// for other values, and where it is not sure that in one place there is one entry. The only one that differs is one, whatever
+// the sides have made of it.
+func partsOf(of [4]merge.Opt) (parts map[string][4]merge.Opt, sure bool) {
 	parts = map[string][4]merge.Opt{}
-	add := func(i int, name string, v any) {
-		part := parts[name]
+	add := func(i int, step merge.Step, v any) {
+		at := step.String()
+		part := parts[at]
 		part[i] = merge.Some(v)
-		parts[name] = part
+		parts[at] = part
 	}
 	mappings, places := 0, 0
 	for i, o := range of {
@@ -170,29 +190,37 @@ func partsOf(of [4]merge.Opt) (parts map[string][4]merge.Opt, ok bool) {
 		case map[string]any:
 			mappings++
 			for name, e := range v {
-				add(i, name, e)
+				add(i, merge.Named(name), e)
 			}
 		case []any:
 			places += len(v)
 			for n, e := range v {
-				add(i, strconv.Itoa(n), e)
+				add(i, merge.Step{Kind: merge.IndexStep, Index: n}, e)
 			}
 		}
 	}
-	changed, objects := 0, true
-	for _, part := range parts {
-		id := identityOf(part[0])
-		others := func(is func(merge.Opt) bool) bool { return slices.ContainsFunc(part[1:], is) }
-		objects = objects && id.Name != "" && !others(func(o merge.Opt) bool { return identityOf(o) != id })
-		if others(func(o merge.Opt) bool { return !sameOpt(o, part[0]) }) {
-			changed++
-		}
+	aligned := places > 0 && places == len(of)*len(parts)
+	maps.DeleteFunc(parts, func(_ string, part [4]merge.Opt) bool {
+		return !slices.ContainsFunc(part[1:], func(o merge.Opt) bool { return !sameOpt(o, part[0]) })
+	})
+	if aligned && len(parts) > 1 {
+		was := object.Each(of[0].Value.([]any), yamldoc.Facts)
+		aligned = !slices.ContainsFunc(slices.Collect(maps.Values(parts)), func(part [4]merge.Opt) bool { return moved(part, was) })
 	}
-	return parts, mappings == len(of) || places > 0 && places == len(of)*len(parts) && (changed == 1 || objects)
+	return parts, mappings == len(of) || aligned
 }
 
-func identityOf(o merge.Opt) object.Identity {
-	return object.Object{Value: merge.At[map[string]any](o.Value)}.ID()
+// moved: both sides have changed what a list has in one place, and one of them to what is more like another of the entries
+// that it had.
+func moved(part [4]merge.Opt, was []map[string]int) bool {
+	if sameOpt(part[0], part[1]) || sameOpt(part[0], part[2]) {
+		return false
+	}
+	own := yamldoc.Facts(part[0].Value)
+	return slices.ContainsFunc(part[1:3], func(o merge.Opt) bool {
+		is := yamldoc.Facts(o.Value)
+		return slices.ContainsFunc(was, func(e map[string]int) bool { return share(e, is) > share(own, is) })
+	})
 }
 
 // entryCounts is how often a list has each entry; empty for a text.
