@@ -174,9 +174,11 @@ func fromText(text string) (any, error) {
 
 // apply makes one replacement, and returns the targets that match nothing.
 func (r rule) apply(nodes []*kyaml.RNode, find Find, spent *growth) (idle []string, err error) {
-	value := kyaml.NewScalarRNode("")
+	var value *kyaml.RNode
 	all, one := nodes, copied(r.Replacement)
-	if r.SourceValue == nil {
+	if r.SourceValue != nil {
+		value = kyaml.NewScalarRNode(*r.SourceValue)
+	} else {
 		var extra bool
 		if r.from, extra, err = r.sourceNode(nodes, find); err != nil {
 			return nil, err
