@@ -126,7 +126,7 @@ func (p *Planner) Mistyped(s Subject, typ *merge.Type, before any) error {
 	wrong := slices.DeleteFunc(schema.MistypedIn(typ, s.Value), func(w schema.Mistyped) bool {
 		is, _ := merge.Lookup(s.Value, w.Path, typ)
 		was, there := merge.Lookup(before, w.Path, typ)
-		return there && merge.Identical(is, was)
+		return w.Want == "" || there && merge.Identical(is, was)
 	})
 	if len(wrong) == 0 {
 		return nil

@@ -280,7 +280,8 @@ func kindOf(n *kyaml.RNode) string {
 }
 
 // typed converts values that replacements have put into fields of another type to the field's type.
-// A number becomes text in a text field, and text that spells a number or a boolean becomes that.
+// A number becomes text in a text field, and text that spells a number or a boolean becomes that, a number also where
+// the field takes both.
 // Values of a wrong type before are left alone. The error names the fields without a conversion,
 // and no value.
 //
@@ -299,10 +300,10 @@ func typed(before, after any, name string) (any, error) {
 	var changes []merge.Change
 	var errs []error
 	for _, m := range schema.MistypedIn(t, after) {
-		if was[m.Path.String()] {
+		fixed, err := merge.ReadJSON([]byte(m.Fix))
+		if was[m.Path.String()] || m.Want == "" && err != nil {
 			continue
 		}
-		fixed, err := merge.ReadJSON([]byte(m.Fix))
 		if m.Fix == "" || err != nil || strings.HasPrefix(m.Want, "a quantity") {
 			there, _ := merge.Lookup(after, m.Path, t)
 			errs = append(errs, fmt.Errorf("%s: %s takes %s, and would get %s: correct the target's fieldPaths, or the source's fieldPath", name, m.Path, m.Want, typeName(there)))

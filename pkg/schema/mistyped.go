@@ -18,15 +18,15 @@ import (
 // Mistyped is a value that the server would refuse to decode.
 type Mistyped struct {
 	Path merge.Path
-	Want string // a string, a number, a whole number, true or false, a list, a mapping, a quantity, a time, Base64
+	Want string // "" where it may be a text, and spells a number; a string, a number, a whole number, true or false, a list, a mapping, a quantity, a time, Base64
 	Fix  string // how the value can be written instead, "" where that cannot be known
 }
 
 // Base64 is the type of a text that the server stores decoded, as a Secret's data.
 const Base64 = "base64"
 
-// MistypedIn lists the values in v that are not of the type that t declares, in path
-// order; nil where there are none, for which nothing is allocated. Nulls, and values that t
+// MistypedIn lists the values in v that are not of the type that t declares, and texts that
+// spell a number where t takes both, in path order; nil where there are none, for which nothing is allocated. Nulls, and values that t
 // does not describe (custom resources' scalars, free-form JSON), are of any type.
 //
 // Rule: encoding/json of the API's Go types, which is strict.
@@ -66,7 +66,7 @@ func MistypedIn(t *merge.Type, v any) []Mistyped {
 			}
 		}
 	case merge.Scalar:
-		if want, fix := scalarAs(t, v); want != "" {
+		if want, fix := scalarAs(t, v); want != "" || fix != "" {
 			return []Mistyped{{Want: want, Fix: fix}}
 		}
 	}
@@ -98,7 +98,10 @@ func scalarAs(t *merge.Type, v any) (want, fix string) {
 			return asQuantity(text)
 		}
 		switch v.(type) {
-		case string, json.Number:
+		case string:
+			_, fix = asNumber(t, v)
+			return "", fix
+		case json.Number:
 			return "", ""
 		}
 		return "a string or a number", ""

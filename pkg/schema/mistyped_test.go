@@ -13,6 +13,7 @@ func TestMistypedIn(t *testing.T) {
 		{"as it should be", "apps", "Deployment", `{"spec":{"replicas":3,"paused":true,"strategy":{"rollingUpdate":{"maxSurge":"30%"}},"template":{"spec":{"containers":[{"name":"a","resources":{"limits":{"cpu":1}}}]}}}}`, ""},
 		{"null is of any type", "apps", "Deployment", `{"spec":{"replicas":null,"template":null}}`, ""},
 		{"a number in quotes", "apps", "Deployment", `{"spec":{"replicas":"3"}}`, "spec.replicas: a number: 3"},
+		{"a number in quotes where texts are legal too", "apps", "Deployment", `{"spec":{"strategy":{"rollingUpdate":{"maxSurge":"3"}}}}`, "spec.strategy.rollingUpdate.maxSurge: : 3"},
 		{"no number at all", "apps", "Deployment", `{"spec":{"replicas":"three"}}`, "spec.replicas: a number: "},
 		{"a boolean in quotes", "apps", "Deployment", `{"spec":{"paused":"true"}}`, "spec.paused: true or false: true"},
 		{"YAML's yes and numbers in a ConfigMap", "", "ConfigMap", `{"data":{"a":true,"b":1,"c":"x"}}`, `data.a: a string: "true" data.b: a string: "1"`},
