@@ -22,13 +22,13 @@ type entry struct {
 const itemsField = "items"
 
 // documents are the resources of a file's document: itself or, of a List, as kubectl get
-// prints it, its items. The error is an item that cannot be read without its List.
-func (f *File) documents(d *yamldoc.Document) ([]*resource, error) {
+// prints it, its items; see yamldoc's Items for near. The error is an item that cannot be read without its List.
+func (f *File) documents(d *yamldoc.Document, near map[string]int) ([]*resource, error) {
 	id, version := identify(d.Value())
 	if !isList(d) || id.name != "" {
 		return []*resource{f.resource(d, id, version)}, nil
 	}
-	items, err := d.Items(itemsField)
+	items, err := d.Items(itemsField, near)
 	if err != nil {
 		return nil, err
 	}

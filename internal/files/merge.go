@@ -3,6 +3,7 @@ package files
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/linemerge"
@@ -130,9 +131,15 @@ func newMerger(j Job) (*merger, error) {
 	one := !j.Updated.Folder && !j.Dest.Folder && (j.Original == nil || !j.Original.Folder)
 	var errs [3]error
 	m.twice = several(j.Original, j.Updated, j.Dest)
-	m.original, errs[0] = index(j.Original, one, m.twice)
-	m.updated, errs[1] = index(j.Updated, one, m.twice)
-	m.dest, errs[2] = index(j.Dest, one, m.twice)
+	m.dest, errs[2] = index(j.Dest, one, m.twice, nil)
+	near := map[string]int{} // a side may have set apart what is above an item of dest
+	for _, d := range m.dest.list {
+		if d.in != nil {
+			maps.Copy(near, comments(string(d.doc.Text())))
+		}
+	}
+	m.original, errs[0] = index(j.Original, one, m.twice, near)
+	m.updated, errs[1] = index(j.Updated, one, m.twice, near)
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
 	}

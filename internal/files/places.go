@@ -102,7 +102,7 @@ func (m *merger) reading(name string, v view) reading {
 	if f.YAML = m.read(v.text); f.YAML == nil {
 		return out
 	}
-	all, _ := index(&Set{Files: []*File{f}}, !m.Dest.Folder, m.twice)
+	all, _ := index(&Set{Files: []*File{f}}, !m.Dest.Folder, m.twice, nil)
 	for _, r := range all.list {
 		out.by[r.called()] = r
 	}

@@ -106,7 +106,7 @@ func several(sets ...*Set) map[id]bool {
 		in := map[id]string{}
 		for _, f := range s.Files {
 			for _, d := range f.YAML.Documents() {
-				all, _ := f.documents(d) // index reports the error
+				all, _ := f.documents(d, nil) // index reports the error
 				for _, r := range all {
 					if file, ok := in[r.id]; ok && file != f.Name && r.id.name != "" {
 						out[r.id] = true
@@ -121,8 +121,8 @@ func several(sets ...*Set) map[id]bool {
 
 // index finds a set's resources, those that several has by their file. one: the sets are
 // single files, whose names do not matter. Two documents of one file that are one resource
-// are an error.
-func index(s *Set, one bool, several map[id]bool) (resources, error) {
+// are an error. The comments of near are those of items of Lists also where empty lines stand between.
+func index(s *Set, one bool, several map[id]bool, near map[string]int) (resources, error) {
 	rs := resources{byID: map[id]*resource{}, isList: map[*yamldoc.Document]bool{}}
 	if s == nil {
 		return rs, nil
@@ -134,7 +134,7 @@ func index(s *Set, one bool, several map[id]bool) (resources, error) {
 			if d.Empty() {
 				continue
 			}
-			all, err := f.documents(d)
+			all, err := f.documents(d, near)
 			if err != nil {
 				errs = append(errs, fmt.Errorf("%s: %w", f.Where(), err))
 			}

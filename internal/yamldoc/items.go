@@ -9,10 +9,10 @@ import (
 )
 
 // Items are the entries of the list in a field of the document's mapping, each as a
-// document of its own, with the comments directly above it and without the indentation of the list; nil where the field is no
-// list. Their lines are those of the text they stand in. The error is an *Error about an
+// document of its own, with the comments directly above it, and those of near above empty lines (without their #), and without
+// the indentation of the list; nil where the field is no list. Their lines are those of the text they stand in. The error is an *Error about an
 // entry that cannot be read alone, for example because of an alias to what stands outside it.
-func (d *Document) Items(field string) ([]*Document, error) {
+func (d *Document) Items(field string, near map[string]int) ([]*Document, error) {
 	list := d.list(field)
 	if list == nil {
 		return nil, nil
@@ -21,7 +21,7 @@ func (d *Document) Items(field string) ([]*Document, error) {
 	items := make([]*Document, len(list.entries))
 	for i := range list.entries {
 		e := &list.entries[i]
-		above := src.above(list, e)
+		above := src.above(list, e, near)
 		body := above + undented(string(src[e.value.start:src.itemEnd(list, e)]), src.inset(e.value))
 		line := d.file.lineAt(e.value.start)
 		f, err := new(Reader).Parse([]byte(body), line-strings.Count(above, "\n"))
@@ -168,13 +168,25 @@ func (s text) itemEnd(list *node, e *entry) int {
 	return e.value.end
 }
 
-// above are the comments directly above an entry of a list, without its indentation.
-func (s text) above(list *node, e *entry) string {
+// above are the comments directly above an entry of a list, and those of near above empty lines, without its indentation.
+func (s text) above(list *node, e *entry, near map[string]int) string {
+	if !list.block() {
+		return ""
+	}
 	var out strings.Builder
-	if from, to := s.head(e), s.lineStart(e.start); list.block() && from < to {
-		for line := range strings.Lines(string(s[from:to])) {
-			out.WriteString(strings.TrimLeft(line, " "))
+	to := s.lineStart(e.start)
+	from, indent := s.lineStart(s.head(e)), string(s[to:e.start])+"#"
+	for at := from; at > e.bound; {
+		line := string(s[s.lineStart(at-1):at])
+		at -= len(line)
+		if comment, is := strings.CutPrefix(line, indent); is && at >= e.bound && near[strings.TrimRight(comment, " \t\r\n")] > 0 {
+			from = at
+		} else if strings.TrimSpace(line) != "" {
+			break
 		}
+	}
+	for line := range strings.Lines(string(s[from:to])) {
+		out.WriteString(strings.TrimLeft(line, " "))
 	}
 	return out.String()
 }

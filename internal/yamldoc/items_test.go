@@ -25,7 +25,7 @@ func TestItems(t *testing.T) {
 				t.Fatal(err)
 			}
 			d := f.Documents()[0]
-			docs, err := d.Items("items")
+			docs, err := d.Items("items", nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -50,9 +50,21 @@ func TestItemsLines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	docs, err := f.Documents()[0].Items("items")
+	docs, err := f.Documents()[0].Items("items", nil)
 	if err != nil || len(docs) != 2 || docs[1].Line() != 5 {
 		t.Fatalf("%v: %d entries", err, len(docs))
+	}
+}
+
+// TestItemsNear: comments above empty lines are an entry's if they are named, up to one that is not.
+func TestItemsNear(t *testing.T) {
+	f, err := Parse([]byte("items: # a\n# z\n# a\n\n- a: 1\n  # a\n\n# b\n# a\n\n# own\n- b: 2\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	docs, err := f.Documents()[0].Items("items", map[string]int{" a": 1, " b": 1})
+	if err != nil || string(docs[0].Text()) != "# a\n\na: 1\n# a\n" || string(docs[1].Text()) != "# b\n# a\n\n# own\nb: 2\n" {
+		t.Errorf("%v: %q, %q", err, docs[0].Text(), docs[1].Text())
 	}
 }
 
@@ -62,7 +74,7 @@ func TestItemsAlias(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if docs, err := f.Documents()[0].Items("items"); err == nil || !strings.Contains(err.Error(), "line 3") {
+	if docs, err := f.Documents()[0].Items("items", nil); err == nil || !strings.Contains(err.Error(), "line 3") {
 		t.Errorf("%d entries, %v", len(docs), err)
 	}
 }
@@ -74,7 +86,7 @@ func TestItemsMissing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if docs, err := f.Documents()[0].Items("items"); docs != nil || err != nil {
+		if docs, err := f.Documents()[0].Items("items", nil); docs != nil || err != nil {
 			t.Errorf("%q: %v, %v", text, docs, err)
 		}
 	}
