@@ -261,6 +261,15 @@ func (w *weave) merge(triple merge.Triple, alone bool) {
 		policy.Texts = rules.Texts()
 	}
 	w.was, w.plan = triple.Original, merge.Three(triple, w.t, policy, false)
+	w.plan.Removed = slices.DeleteFunc(w.plan.Removed, func(gone merge.Removal) bool {
+		was, _ := merge.Lookup(triple.Original, gone.Path, w.t)
+		moved := func(v any) bool { return merge.Identical(v, was) }
+		lost := r.both && isCollection(was) && !moved(gone.Value) && merge.Any(triple.Local, moved)
+		if lost { // updated has the entry elsewhere, and what dest has taken out of it too
+			r.conflict(gone.Path, [3]any{ofOriginal: was, ofDest: gone.Value})
+		}
+		return lost
+	})
 	for _, c := range r.conflicts { // an entry that updated has renamed and dest deleted is not there
 		w.plan.Result = with(w.plan.Result, c.Path, c.Live)
 		w.plan.Conflicts = slices.DeleteFunc(w.plan.Conflicts, func(in merge.Disagreement) bool { return c.Path.Leads(in.Path) })
