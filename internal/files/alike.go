@@ -69,16 +69,17 @@ func (m *merger) alikeLists(a, b []any, t *merge.Type) bool {
 			at[name] = append(at[name], i)
 		}
 	}
-	for i := range a {
-		j := i
+	for i, x := range a {
+		y := b[i]
 		if free {
-			name := merge.Identity(t, a[i])
+			name := merge.Identity(t, x)
 			if len(at[name]) == 0 {
 				return false
 			}
-			j, at[name] = at[name][0], at[name][1:]
+			y, at[name] = b[at[name][0]], at[name][1:]
+			x, y = withKeys(x, y, t), withKeys(y, x, t) // a default key may be left out
 		}
-		if !m.alike(a[i], b[j], t.EntryType()) {
+		if !m.alike(x, y, t.EntryType()) {
 			return false
 		}
 	}
