@@ -161,10 +161,9 @@ func mixed(of [4]merge.Opt) bool {
 	case sameOpt(base, theirs), sameOpt(ours, theirs):
 		return !sameOpt(ours, got)
 	}
-	if text, clean, ok := mergedText(of); ok && clean && merge.Identical(text, got.Value) {
-		return false
-	}
-	if parts, sure := partsOf(of); sure && !slices.ContainsFunc(slices.Collect(maps.Values(parts)), mixed) {
+	text, clean, _ := mergedText(of)
+	parts, sure := partsOf(of)
+	if clean && merge.Identical(text, got.Value) || sure && !slices.ContainsFunc(slices.Collect(maps.Values(parts)), mixed) {
 		return false
 	}
 	was, our, their, is := entryCounts(base.Value), entryCounts(ours.Value), entryCounts(theirs.Value), entryCounts(got.Value)

@@ -339,5 +339,8 @@ func leadsOut(folder, name string) error {
 		return err
 	}
 	c := Changed{Name: filepath.ToSlash(below), File: &File{}, Text: []byte{}}
-	return followed(folder, []Changed{c}, make([]string, 1))
+	if err = followed(folder, []Changed{c}, make([]string, 1)); errors.Is(err, errLeadsOut) {
+		return errLeadsOut // without the name, which the caller knows
+	}
+	return err
 }

@@ -26,10 +26,8 @@ func (m *merger) shape(named bool, t *merge.Type, sides ...any) *merge.Type {
 		}
 		return nil
 	}
-	out := &merge.Type{Name: t.Name, Kind: t.Kind, Atomic: t.Atomic, Open: t.Open, Keys: t.Keys, OneOf: t.OneOf, Source: t.Source}
-	if m.Original == nil && t.Source != merge.SourceComment {
-		out.Atomic = false
-	}
+	atomic := t.Atomic && (m.Original != nil || t.Source == merge.SourceComment)
+	out := &merge.Type{Name: t.Name, Kind: t.Kind, Atomic: atomic, Open: t.Open, Keys: t.Keys, OneOf: t.OneOf, Source: t.Source}
 	if m.Original != nil && (t.Kind == merge.Keyed || named && t.Kind == merge.List) {
 		if t.Kind == merge.Keyed {
 			all := entries(sides)
@@ -41,7 +39,7 @@ func (m *merger) shape(named bool, t *merge.Type, sides ...any) *merge.Type {
 		}
 	}
 	switch {
-	case out.Atomic:
+	case atomic:
 	case t.Kind == merge.Object:
 		out.Fields = m.shapeFields(named, t, sides)
 	case t.Kind == merge.Map, out.Kind == merge.Keyed:
