@@ -60,6 +60,7 @@ const (
 	ownMembers   = "the set knows its members: leave it out"
 	noSet        = "what is a member of the set and not in the input is deleted: give --prune --applyset=NAME"
 	noWait       = "nothing is waited for without it: give --wait, too"
+	driven       = "its arguments and its NAME state that: leave it out"
 	noWrites     = "nothing is written, so that there is nothing to "
 	adoptWay     = "make a set of the objects first: kubectl merge applyset adopt NAME -l %l, and then use --prune --applyset=NAME"
 	pipe         = "`kubectl merge replacements FILE -f … | kubectl merge -f -`"
@@ -276,7 +277,8 @@ var flagRows = []flagRow{
 	{verbs: "files", name: "infer", group: "apply", def: true, at: func(c *call) any { return &c.infer }, help: "infer the keys of lists that no schema knows"},
 	{verbs: "files", name: "prepend", group: "apply", at: func(c *call) any { return &c.prepend }, help: "put new list entries first rather than last"},
 	{verbs: "files", name: "driver", group: "apply", at: func(c *call) any { return &c.driver },
-		help: "be git's merge driver for the file `NAME`, %P: the arguments are %O %A %B, and the result is written into %A"},
+		help:     "be git's merge driver for the file `NAME`, %P: the arguments are %O %A %B, and the result is written into %A",
+		excludes: []tie{{"original", driven}, {"path", driven}, {"write", driven}}},
 	{verbs: "files", name: "path", group: "apply", at: func(c *call) any { return &c.path },
 		help: "`NAME` of DEST in messages, where DEST is a temporary file"},
 	{verbs: "files", name: "write", group: "safety", short: "w", at: func(c *call) any { return &c.write }, help: "write the result into DEST rather than print it"},
