@@ -213,11 +213,8 @@ func partsOf(of [4]merge.Opt) (parts map[string][4]merge.Opt, sure bool) {
 // moved: both sides have changed what a list has in one place, and one of them to what is more like another of the entries
 // that it had.
 func moved(part [4]merge.Opt, was []map[string]int) bool {
-	if sameOpt(part[0], part[1]) || sameOpt(part[0], part[2]) {
-		return false
-	}
 	own := yamldoc.Facts(part[0].Value)
-	return slices.ContainsFunc(part[1:3], func(o merge.Opt) bool {
+	return !sameOpt(part[0], part[1]) && !sameOpt(part[0], part[2]) && slices.ContainsFunc(part[1:3], func(o merge.Opt) bool {
 		is := yamldoc.Facts(o.Value)
 		return slices.ContainsFunc(was, func(e map[string]int) bool { return share(e, is) > share(own, is) })
 	})

@@ -238,7 +238,7 @@ func (s *Set) file(name string) *File {
 
 // whole is a file of dest as it will be, what stands between its documents included: where
 // the lines of the three files merge cleanly to the documents that it is to have, that is
-// its text. What would be lost of the comments between documents is a conflict.
+// its text; not if a comment came to another document and none is lost otherwise. What would be lost of the comments between documents is a conflict.
 func (m *merger) whole(f *File, c Changed, changed bool) (Changed, bool) {
 	o, u := m.Original.file(f.Name), m.Updated.file(f.Name)
 	if o == nil || u == nil {
@@ -255,7 +255,7 @@ func (m *merger) whole(f *File, c Changed, changed bool) (Changed, bool) {
 		merged, clean = m.byLine(raw)
 	}
 	switch {
-	case m.untaken(raw), clean && (merged == now || m.sameDocuments(merged, now)):
+	case m.untaken(raw), clean && (merged == now || m.sameDocuments(merged, now, len(lostComments(raw, now)) > 0)):
 		now = merged
 	case m.Policy.Both != merge.LeaveConflict || m.Dest.Folder || len(lostComments(raw, now)) == 0:
 		return c, changed
@@ -280,14 +280,15 @@ func (m *merger) untaken(raw texts) bool {
 
 const commentsLost = "comments that both sides have changed, or of what the other side has removed"
 
-// sameDocuments: two texts hold the same documents and items of Lists, in any order.
-func (r *reader) sameDocuments(a, b string) bool {
+// sameDocuments: two texts hold the same documents and items of Lists, in any order, and, unless bare, the same
+// comments in each document.
+func (r *reader) sameDocuments(a, b string, bare bool) bool {
 	x, y := r.read(a), r.read(b)
 	if x == nil || y == nil {
 		return false
 	}
-	left := valuesIn(y)
-	for _, v := range valuesIn(x) {
+	left := valuesIn(y.Documents(), bare)
+	for _, v := range valuesIn(x.Documents(), bare) {
 		i := slices.IndexFunc(left, func(w any) bool { return merge.Identical(v, w) })
 		if i < 0 {
 			return false
@@ -297,16 +298,20 @@ func (r *reader) sameDocuments(a, b string) bool {
 	return len(left) == 0
 }
 
-func valuesIn(f *yamldoc.File) (out []any) {
-	for _, d := range f.Documents() {
+func valuesIn(docs []*yamldoc.Document, bare bool) (out []any) {
+	for _, d := range docs {
 		if d.Empty() {
 			continue
 		}
-		if !isList(d) {
-			out = append(out, d.Value())
+		if items, err := d.Items(itemsField, nil); isList(d) && err == nil {
+			out = append(append(out, withoutItems(d)), valuesIn(items, bare)...)
 			continue
 		}
-		out = append(append(out, withoutItems(d)), d.Value().(map[string]any)[itemsField].([]any)...)
+		with := ""
+		if !bare {
+			with = fmt.Sprint(comments(string(d.Text())))
+		}
+		out = append(out, []any{d.Value(), with})
 	}
 	return out
 }

@@ -174,11 +174,9 @@ func fromText(text string) (any, error) {
 
 // apply makes one replacement, and returns the targets that match nothing.
 func (r rule) apply(nodes []*kyaml.RNode, find Find, spent *growth) (idle []string, err error) {
-	var value *kyaml.RNode
+	value := kyaml.NewScalarRNode(*cmp.Or(r.SourceValue, new(string)))
 	all, one := nodes, copied(r.Replacement)
-	if r.SourceValue != nil {
-		value = kyaml.NewScalarRNode(*r.SourceValue)
-	} else {
+	if r.SourceValue == nil {
 		var extra bool
 		if r.from, extra, err = r.sourceNode(nodes, find); err != nil {
 			return nil, err
