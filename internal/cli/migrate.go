@@ -22,7 +22,8 @@ value changes: only managedFields do, and the last-applied annotation.
     --to=server-side   what was applied last (the annotation, or without one what the managers
                        of --from own) is then applied by --field-manager; what else those
                        managers own stays, without an owner
-    --to=client-side   what --field-manager has applied becomes the last-applied configuration
+    --to=client-side   what --field-manager has applied becomes the last-applied configuration,
+                       with what the annotation states besides
 
 The server tries all of it first, and an apply of what is moved: if that is a conflict, or
 would change a value, nothing is written. A dry run prints what happens to each field:

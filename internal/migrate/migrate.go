@@ -183,7 +183,7 @@ func (c *change) clientRows(before map[string]any, conf any) {
 		c.Rows = append(c.Rows, row)
 	}
 	for _, d := range merge.Diff(c.plain(conf), c.plain(c.Subject.Value), c.Type) {
-		if d.Op == merge.OpRemove && !c.Named {
+		if _, there := merge.Lookup(c.Live, d.Path, c.Type); d.Op == merge.OpRemove && there && !c.Named {
 			c.Rows = append(c.Rows, Row{Path: d.Path, What: Removed})
 		}
 	}
@@ -323,8 +323,8 @@ func appliesOf(name string) ownership.Holders {
 	return ownership.Holders{Has: func(manager, operation string) bool { return manager == name && operation == "Apply" }}
 }
 
-// toClientSide makes what the applier has applied the last-applied configuration, held by
-// updates of kubectl apply's manager.
+// toClientSide makes what the applier has applied, and what the annotation states besides, the
+// last-applied configuration, held by updates of kubectl apply's manager.
 func (c *change) toClientSide(context.Context) error {
 	if ownership.Applied(c.Live, c.Manager) == nil {
 		if len(ownership.ClientSide(c.Live)) > 0 {
@@ -334,11 +334,8 @@ func (c *change) toClientSide(context.Context) error {
 			return fmt.Errorf("%s has applied nothing of it by server-side apply%s: name the manager that has with --field-manager", c.Manager, ownership.Makers(c.Live))
 		} // else there is nothing to own, and no manager has an entry for it
 	}
-	conf, _ := ownership.Original(c.Live, appliesOf(c.Manager), c.Type).(map[string]any)
-	if conf == nil {
-		conf = lastapplied.Identity(c.Live)
-	}
-	text, err := c.configuration(conf)
+	conf, o := c.stated()
+	text, err := lastapplied.Encode(conf, o)
 	if err != nil {
 		return err
 	}
@@ -352,18 +349,23 @@ func (c *change) toClientSide(context.Context) error {
 	return nil
 }
 
-// configuration is the text of the annotation: conf, or the file, or what the server has kept
-// there, where that means the same in kubectl's own spelling.
-func (c *change) configuration(conf any) (string, error) {
-	o := lastapplied.Options{Namespace: object.Object{Value: c.Live}.Namespace(), Type: c.Type, On: c.Live}
+// stated is the configuration that becomes last-applied: what the annotation states, with what the applier has
+// applied, or the file, where that means the same in its own spelling.
+func (c *change) stated() (conf map[string]any, o lastapplied.Options) {
+	o = lastapplied.Options{Namespace: object.Object{Value: c.Live}.Namespace(), Type: c.Type, On: c.Live}
+	conf, _ = ownership.Original(c.Live, appliesOf(c.Manager), c.Type).(map[string]any)
+	if conf == nil {
+		conf = lastapplied.Identity(c.Live)
+	}
+	if was := apply.Annotated(c.Live); was != nil && apiVersion(was) == apiVersion(c.Live) {
+		both := merge.Triple{Local: conf, Live: lastapplied.FoldStringData(was)}
+		conf = merge.At[map[string]any](merge.Three(both, c.Type, c.merger("apply").Policy, false).Result)
+		o.Blanked = lastapplied.Read(c.Live).Blanking
+	}
 	if c.alike(c.Subject.Value, conf) {
-		return lastapplied.Encode(c.Subject.Value, o)
+		conf, o.Blanked = c.Subject.Value, lastapplied.BlankNothing
 	}
-	if was := lastapplied.Read(c.Live); !redact.IsSecret(c.Live) && was.Problem == "" && was.State != lastapplied.None && c.alike(was.Value, conf) {
-		o.Blanked = was.Blanking
-		return lastapplied.Encode(was.Value, o) // the server's spelling is not kubectl's
-	}
-	return lastapplied.Encode(conf, o)
+	return conf, o
 }
 
 // alike: two configurations come to the same object.

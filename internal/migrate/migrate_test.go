@@ -3,6 +3,7 @@ package migrate
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -139,6 +140,31 @@ func TestStatesNothing(t *testing.T) {
 		}
 		if d := cmp.Diff(last+"\n", lastapplied.Read(back.Final).Text); d != "" {
 			t.Errorf("%s: %s", name, d)
+		}
+	}
+}
+
+// TestStatedBesides: what the annotation states, and the applier has not applied, stays stated: in the lists' order, and
+// blanked where the annotation is. What the applier has applied is stated as it is in live.
+func TestStatedBesides(t *testing.T) {
+	const obj = `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"c","namespace":"n","annotations":{"kubectl.kubernetes.io/last-applied-configuration":%s},"managedFields":[
+ {"manager":"kubectl","operation":"Apply","apiVersion":"apps/v1","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{"f:replicas":{},"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"a\"}":{".":{},"f:image":{},"f:name":{}}}}}}}}]},
+ "spec":{"replicas":3,"template":{"spec":{"containers":[{"image":"i","name":"s"},{"image":"i","name":"a"}]}}}}`
+	for annotated, want := range map[string]string{
+		`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"annotations":{},"labels":{"x":"y"},"name":"c","namespace":"n"},"spec":{"replicas":2,"template":{"spec":{"containers":[{"image":"i","name":"s"}]}}}}`: `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"annotations":{},"labels":{"x":"y"},"name":"c","namespace":"n"},"spec":{"replicas":3,"template":{"spec":{"containers":[{"image":"i","name":"s"},{"image":"i","name":"a"}]}}}}`,
+		`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"annotations":{"merge.kubectl/blanked":"values"},"labels":{"x":""},"name":"c","namespace":"n"}}`:                                                      `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"annotations":{"merge.kubectl/blanked":"values"},"labels":{"x":""},"name":"c","namespace":"n"},"spec":{"replicas":"","template":{"spec":{"containers":[{"image":"","name":"a"}]}}}}`,
+		`{"apiVersion":"apps/v1beta1","kind":"Deployment","metadata":{"annotations":{},"labels":{"x":"y"},"name":"c","namespace":"n"}}`:                                                                                `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"annotations":{},"name":"c","namespace":"n"},"spec":{"replicas":3,"template":{"spec":{"containers":[{"image":"i","name":"a"}]}}}}`,
+	} {
+		text, err := json.Marshal(annotated + "\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := plan(t, Planner{To: ToClientSide, Manager: "kubectl"}, `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"c"}}`, read(t, fmt.Sprintf(obj, text)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(want+"\n", lastapplied.Read(back.Final).Text); d != "" {
+			t.Error(d)
 		}
 	}
 }
