@@ -60,7 +60,8 @@ func (m *Mover) read(ctx context.Context, i *Item) (map[string]any, error) {
 		return nil, fmt.Errorf("%s: %w", i.Target, err)
 	}
 	was := object.Object{Value: apply.Annotated(obj)}
-	if was.Value == nil || was.APIVersion() == apiVersion(obj) || was.Group() != i.Group || len(ownership.ClientSide(obj)) == 0 {
+	applied := len(ownership.ClientSide(obj)) == 0 && ownership.Applied(obj, m.Planner.Manager) != nil // by the applier, later
+	if was.Value == nil || was.APIVersion() == apiVersion(obj) || was.Group() != i.Group || applied {
 		return obj, nil
 	}
 	t := i.Target
@@ -149,7 +150,7 @@ func (m *Mover) write(ctx context.Context, i *Item, dry bool) (write.Result, err
 		manager = apply.DefaultManager
 	}
 	server := write.Server{API: m.API, Write: cluster.Write{FieldManager: manager, DryRun: dry}}
-	return server.Apply(ctx, write.Task{Target: i.Target, Planned: i.Move.Planned, Replan: func(ctx context.Context, obj map[string]any) (apply.Planned, error) {
+	out, err := server.Apply(ctx, write.Task{Target: i.Target, Planned: i.Move.Planned, Replan: func(ctx context.Context, obj map[string]any) (apply.Planned, error) {
 		again, err := m.Planner.Plan(ctx, m.subject(ctx, i), obj)
 		if err != nil {
 			return apply.Planned{}, err
@@ -163,6 +164,27 @@ func (m *Mover) write(ctx context.Context, i *Item, dry bool) (write.Result, err
 		}
 		return again.Planned, nil
 	}})
+	if lacks := m.lacks(i.Move.Final, out.Object); err == nil && lacks != "" {
+		done := map[bool]string{true: "nothing was written", false: "it was written: mend that, and merge the file once with --server-side --force-conflicts"}[dry]
+		err = fmt.Errorf("%s: the server does not keep the ownership that is moved: its answer has no %s: %s", i.Target, lacks, done)
+	}
+	return out, err
+}
+
+// lacks returns what the server's answer to a migration has not kept, without an error, and what to do; "" for nothing.
+func (m *Mover) lacks(want, obj map[string]any) string {
+	const policy = ": look for an admission webhook or policy that takes it away"
+	entries := merge.MapsAt(want, "metadata", "managedFields")
+	switch {
+	case len(entries) > 0 && !ownership.Recorded(obj):
+		by := object.Each(entries, func(e map[string]any) string { return fmt.Sprintf("%v by %v", e["apiVersion"], e["manager"]) })
+		return "managedFields: it drops all of them if it cannot convert the object to a version that they name (" + apply.Few(by) + "): give the kind's versions the same fields, or serve the old one no more"
+	case m.Planner.To == ToServerSide && ownership.Applied(want, m.Planner.Manager) != nil && ownership.Applied(obj, m.Planner.Manager) == nil:
+		return "entry of " + m.Planner.Manager + " in managedFields" + policy
+	case m.Planner.To == ToClientSide && lastapplied.Read(obj).Text != lastapplied.Read(want).Text:
+		return "last-applied annotation as it was sent" + policy
+	}
+	return ""
 }
 
 func (m *Mover) each(ctx context.Context, items []*Item, do, done func(*Item)) {

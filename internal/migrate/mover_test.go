@@ -33,6 +33,7 @@ type recorder struct {
 	log       []string
 	refuse    map[string]error                    // by what is asked, once each
 	stores    func(map[string]any) map[string]any // what an apply makes of the object; nil: nothing
+	keeps     func(map[string]any) map[string]any // what is stored of a patched object; nil: all
 	meanwhile map[string]func(*recorder)          // what others do before a request
 	loses     bool                                // the answer to the next write, which is done
 }
@@ -93,6 +94,9 @@ func (r *recorder) MergePatch(_ context.Context, _ cluster.Target, patch any, w 
 		return nil, err
 	}
 	obj := values.Patched(r.object, change)
+	if r.keeps != nil {
+		obj = r.keeps(obj)
+	}
 	if !w.DryRun {
 		obj = values.Patched(obj, map[string]any{"metadata": map[string]any{"resourceVersion": fmt.Sprint(100 + len(r.log))}})
 		slices.Reverse(merge.At[[]any](obj, "metadata", "managedFields")) // a server orders them, too
@@ -207,6 +211,49 @@ func TestRefused(t *testing.T) {
 		for _, asked := range r.log {
 			if strings.HasPrefix(asked, "patch") {
 				t.Errorf("%s: written: %q", tt.what, r.log)
+			}
+		}
+	}
+}
+
+// TestNotKept: a migration of which the server keeps no ownership, without an error, is one: nothing is written if that is
+// seen in the trial, and else what to do is named.
+func TestNotKept(t *testing.T) {
+	drop := func(paths ...string) func(map[string]any) map[string]any {
+		return func(obj map[string]any) map[string]any { return merge.Without(obj, paths...) }
+	}
+	back := Planner{To: ToClientSide, Manager: "kubectl"}
+	for _, tt := range []struct {
+		what string
+		p    Planner
+		keep func(map[string]any) map[string]any
+		want string
+	}{
+		{"all owners go", toServer, drop("metadata", "managedFields"), "its answer has no managedFields: it drops all of them if it cannot convert the object to a version that they name (v1 by bob; v1 by kubectl; v1 by kubectl-last-applied)"},
+		{"the applier's entry goes", toServer, func(obj map[string]any) map[string]any {
+			return ownership.WithEntries(obj, ownership.Others(read(t, applied), ""))
+		}, "its answer has no entry of kubectl in managedFields: look for an admission webhook or policy"},
+		{"the annotation goes", back, drop("metadata", "annotations"), "its answer has no last-applied annotation as it was sent: look for an admission webhook or policy"},
+		{"all owners go on the way back", back, drop("metadata", "managedFields"), "its answer has no managedFields"},
+	} {
+		for _, late := range []bool{false, true} {
+			r, end := server(t), "nothing was written"
+			if tt.p.To == ToClientSide {
+				if _, err := moved(t, r, toServer); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r.log, r.keeps = nil, tt.keep
+			if late { // than the trial
+				r.keeps, end = nil, "it was written: mend that"
+				r.meanwhile = map[string]func(*recorder){"patch as kubectl": func(r *recorder) { r.keeps = tt.keep }, "patch as " + apply.DefaultManager: func(r *recorder) { r.keeps = tt.keep }}
+			}
+			_, err := moved(t, r, tt.p)
+			if text := fmt.Sprint(err); !strings.Contains(text, tt.want) || !strings.Contains(text, end) || !strings.HasPrefix(text, "configmap/c: ") {
+				t.Errorf("%s, late %t: %v", tt.what, late, err)
+			}
+			if wrote := slices.ContainsFunc(r.log, func(s string) bool { return strings.HasPrefix(s, "patch") }); wrote != late {
+				t.Errorf("%s, late %t: %q", tt.what, late, r.log)
 			}
 		}
 	}

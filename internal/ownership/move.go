@@ -120,14 +120,14 @@ func (r *Rewrite) Disown(names []string) {
 }
 
 // Convert rewrites entries to live's version, with the fields that live has in it. These are those
-// in versions that the server no longer has, and what the applier has applied in any other version.
+// in versions that the server no longer has, and what the applier has applied in any other version, with its annotation.
 // Otherwise the server refuses every apply because of such an entry, or drops it with the next
 // write. Entries of subresources stay. It returns the managers whose entries it has rewritten.
 func (r *Rewrite) Convert(live map[string]any, typ *merge.Type, served func(apiVersion string) bool) (names []string) {
 	out := slices.Clone(r.entries)
 	for i, e := range out {
 		version := merge.At[string](e, "apiVersion")
-		if version == r.version || merge.At[string](e, "subresource") != "" || !isApplier(e, r.Manager) && served(version) {
+		if version == r.version || merge.At[string](e, "subresource") != "" || !isApplier(e, r.Manager) && !isApplier(e, AnnotationManager) && served(version) {
 			continue
 		}
 		out[i] = maps.Clone(e)

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
@@ -68,6 +69,17 @@ func TestMove(t *testing.T) {
 			t.Error(d)
 		}
 		want := map[string]string{"bob/Update/v1": `{"f:data":{"f:c":{}}}`, "kubectl/Apply/v1": `{"f:data":{"f:c":{}}}`}
+		if d := cmp.Diff(want, holdings(t, r)); d != "" {
+			t.Error(d)
+		}
+	})
+	t.Run("the annotation follows the applier to another version", func(t *testing.T) {
+		live := configMap(t, ssa+","+kept+","+bob)
+		live["apiVersion"] = "v2"
+		live["metadata"].(map[string]any)["annotations"] = map[string]any{lastapplied.Annotation: ""}
+		r := ownership.RewriteOf(live, "kubectl")
+		r.Convert(live, typ, func(string) bool { return true })
+		want := map[string]string{"bob/Update/v0": `{"f:data":{"f:c":{},"f:gone":{}}}`, "kubectl/Apply/v2": `{"f:data":{"f:c":{}}}`, "kubectl-last-applied/Apply/v2": `{` + annotated + `}`}
 		if d := cmp.Diff(want, holdings(t, r)); d != "" {
 			t.Error(d)
 		}
