@@ -61,7 +61,8 @@ type Cluster struct {
 	listed    *metav1.APIGroupList           // see served; nil: not read yet
 	groups    map[string]map[string]Resource // by group/version, then kind
 	declared  map[schema.GroupVersionKind]Resource
-	converts  map[schema.GroupKind]bool // declared kinds whose versions a webhook converts
+	converts  map[schema.GroupKind]bool        // declared kinds whose versions a webhook converts
+	known     map[schema.GroupVersionKind]bool // what discovery has had
 	refreshed bool
 	silences  int // how often a silent group was requested again
 
@@ -104,6 +105,7 @@ func New(flags Getter, warnings rest.WarningHandlerWithContext) (*Cluster, error
 		polls:       make(chan struct{}, mostPolls),
 		groups:      map[string]map[string]Resource{},
 		declared:    map[schema.GroupVersionKind]Resource{},
+		known:       map[schema.GroupVersionKind]bool{},
 		converts:    map[schema.GroupKind]bool{},
 	}, nil
 }

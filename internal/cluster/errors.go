@@ -169,6 +169,9 @@ func hostOf(host string) string {
 	return host
 }
 
+// unserved is the text about a path that the server does not have at all: of a kind, not of an object.
+const unserved = "the server does not serve this kind"
+
 func (r *Refusal) messageOf(s metav1.Status) string {
 	secret := redact.IsSecretKind(r.Target.Group, r.Target.Kind)
 	switch {
@@ -177,7 +180,7 @@ func (r *Refusal) messageOf(s metav1.Status) string {
 	case r.Code == http.StatusUnsupportedMediaType:
 		return "the server does not take this kind of patch"
 	case r.Code == http.StatusNotFound && strings.Contains(s.Message, "could not find the requested resource"):
-		return "the server does not serve this kind"
+		return unserved
 	case r.Code == http.StatusUnprocessableEntity && len(r.Causes) > 0:
 		return invalid(r.Causes, secret, asItIs)
 	case r.Code == http.StatusBadRequest && strings.Contains(unexpected(r.Causes), "HTTP request to an HTTPS server"):

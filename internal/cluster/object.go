@@ -23,21 +23,27 @@ type Write struct {
 	For             Purpose
 }
 
-// Get reads one object, with exact numbers; the error is IsNotFound if there is none. A
-// response about another object is an error. An object of a kind that is declared in a version which
-// the server has yet to serve is read in one that it serves.
+// Get reads one object, with exact numbers; the error is IsNotFound if there is none. A response about another
+// object is an error. An object of a kind that is declared in a version which the server has yet to serve is read
+// in one that it serves. Where discovery has a kind that the server does not serve, the error is that of Find.
 func (c *Cluster) Get(ctx context.Context, t Target) (map[string]any, error) {
-	obj, err := again(ctx, func() (map[string]any, error) {
-		return c.requestObject(ctx, t, "get", c.request("GET", t).Name(t.Name))
-	})
-	if IsNotFound(err) {
-		if r, ok := c.earlier(ctx, t.Resource); ok {
-			if obj, err = c.Get(ctx, Target{Resource: r, Namespace: t.Namespace, Name: t.Name}); err == nil {
+	obj, err := c.get(ctx, t)
+	if refusal(err).Text == unserved {
+		if r, ok := c.earlier(ctx, t.Resource); !ok {
+			err = c.outdated(ctx, t.Resource, err)
+		} else if was, failed := c.get(ctx, Target{Resource: r, Namespace: t.Namespace, Name: t.Name}); refusal(failed).Text != unserved {
+			if obj, err = was, failed; err == nil {
 				obj["apiVersion"] = t.GroupVersion()
 			}
 		}
 	}
 	return c.checked(t, obj, err)
+}
+
+func (c *Cluster) get(ctx context.Context, t Target) (map[string]any, error) {
+	return again(ctx, func() (map[string]any, error) {
+		return c.requestObject(ctx, t, "get", c.request("GET", t).Name(t.Name))
+	})
 }
 
 // checked returns the response to a request about an object, unless it is about another one.

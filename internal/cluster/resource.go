@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -70,42 +71,65 @@ func apiPath(group, version string) string {
 	return "apis/" + group + "/" + version
 }
 
-// Find returns the resource of a kind. An unknown kind is looked up among the declared ones,
-// then once more without the cache. The error is an *UnknownKindError if the server does
-// not have the kind.
+// Find returns the resource of a kind. An unknown kind, and one that is declared in another scope, is
+// looked up among the declared ones, then once more without the cache. The error is an
+// *UnknownKindError if the server does not have the kind.
 func (c *Cluster) Find(ctx context.Context, group, version, kind string) (Resource, error) {
+	return c.find(ctx, schema.GroupVersionKind{Group: group, Version: version, Kind: kind}, false)
+}
+
+// find is Find; with doubt, it looks a kind that the cache has up without it, too, if that was not done before.
+func (c *Cluster) find(ctx context.Context, gvk schema.GroupVersionKind, doubt bool) (Resource, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	gvk := schema.GroupVersionKind{Group: group, Version: version, Kind: kind}
 	r, ok, err := c.lookup(ctx, gvk)
-	if err == nil && ok {
+	declared, own := c.declared[gvk]
+	switch {
+	case err == nil && ok && !doubt && (!own || declared.Namespaced == r.Namespaced):
 		return r, nil
-	}
-	if declared, ok := c.declared[gvk]; ok {
+	case own:
 		return declared, nil
 	}
 	_, _ = c.served(ctx) // a list of groups that was kept may be old, too
 	if err == nil && !c.refreshed && !c.discovery.FreshWithContext(ctx) {
 		c.refreshed = true
 		c.invalidate(ctx)
-		if r, ok, err = c.lookup(ctx, gvk); err == nil && ok {
-			return r, nil
-		}
+		r, ok, err = c.lookup(ctx, gvk)
+	}
+	if err == nil && ok {
+		return r, nil
 	}
 	if err != nil {
-		return Resource{}, fmt.Errorf("%s %s: cannot be looked up: %w", kind, gvk.GroupVersion(), c.undiscovered(ctx, gvk.GroupVersion(), err))
+		return Resource{}, fmt.Errorf("%s %s: cannot be looked up: %w", gvk.Kind, gvk.GroupVersion(), c.undiscovered(ctx, gvk.GroupVersion(), err))
 	}
 	if _, err := c.served(ctx); apierrors.IsNotFound(err) {
 		return Resource{}, &Unreachable{Setup: true, Text: fmt.Sprintf("server %s: does not answer as a Kubernetes API server: check the server in your kubeconfig, or after --server", hostOf(c.host))}
 	}
-	unknown := &UnknownKindError{Kind: kind, APIVersion: gvk.GroupVersion().String()}
+	unknown := &UnknownKindError{Kind: gvk.Kind, APIVersion: gvk.GroupVersion().String()}
 	served := slices.Sorted(maps.Keys(c.groups[unknown.APIVersion]))
-	unknown.NearVersion, unknown.Near = types.SuggestKind(unknown.APIVersion, kind, types.Served{Kinds: served, Versions: c.versions(ctx, group), Has: func(apiVersion, kind string) bool {
+	unknown.NearVersion, unknown.Near = types.SuggestKind(unknown.APIVersion, gvk.Kind, types.Served{Kinds: served, Versions: c.versions(ctx, gvk.Group), Has: func(apiVersion, kind string) bool {
 		gv, err := schema.ParseGroupVersion(apiVersion)
 		_, ok, failed := c.lookup(ctx, gv.WithKind(kind))
 		return err == nil && failed == nil && ok
 	}})
 	return Resource{}, unknown
+}
+
+// outdated returns the error of a read for which the server has said, by err, that it does not serve the kind: the
+// same, unless discovery had the kind, and has it no more, or elsewhere, once it is new.
+func (c *Cluster) outdated(ctx context.Context, r Resource, err error) error {
+	gvk := r.GroupKind().WithVersion(r.Version)
+	c.mu.Lock()
+	known := c.known[gvk]
+	c.mu.Unlock()
+	if !known {
+		return err
+	}
+	now, failed := c.find(ctx, gvk, true)
+	if failed == nil && (now.Namespaced != r.Namespaced || now.Plural != r.Plural) {
+		return errors.New("its kind was defined anew, in another scope or under another plural: run this again, as discovery was outdated")
+	}
+	return cmp.Or(failed, err)
 }
 
 // undiscovered returns why discovery failed. Its client drops the server's message, so the request
@@ -191,6 +215,7 @@ func (c *Cluster) lookup(ctx context.Context, gvk schema.GroupVersionKind) (Reso
 		c.groups[gv] = kinds
 	}
 	r, ok := kinds[gvk.Kind]
+	c.known[gvk] = c.known[gvk] || ok
 	return r, ok, nil
 }
 
@@ -219,7 +244,7 @@ func resources(gv schema.GroupVersion, list *metav1.APIResourceList) map[string]
 }
 
 // Declare adds the kinds of a CustomResourceDefinition that the run itself will write. A kind of the
-// same name on the server takes precedence.
+// same name and scope on the server takes precedence.
 func (c *Cluster) Declare(crd map[string]any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -239,8 +264,8 @@ func (c *Cluster) earlier(ctx context.Context, r Resource) (found Resource, ok b
 	}
 	for _, apiVersion := range c.versions(ctx, r.Group) {
 		_, version, _ := strings.Cut(apiVersion, "/")
-		if found, ok, _ = c.lookup(ctx, r.GroupKind().WithVersion(version)); ok {
-			return found, version != r.Version
+		if found, ok, _ = c.lookup(ctx, r.GroupKind().WithVersion(version)); ok && version != r.Version {
+			return found, true
 		}
 	}
 	return Resource{}, false

@@ -139,10 +139,10 @@ func (f *Follower) Run(ctx context.Context) {
 	}
 }
 
-// Refused reports whether the server has answered, and does not let this user, or any user, do that.
+// Refused reports whether the server has answered, and does not let this user, or any user, do that, or lacks the kind.
 func Refused(err error) bool {
 	code := cluster.Code(err)
-	return code == 401 || code == 403 || code == 405 || code == 404
+	return code == 401 || code == 403 || code == 405 || code == 404 || errors.As(err, new(*cluster.UnknownKindError))
 }
 
 // watch continues from a version, and again each time that the server ends a watch that has sent

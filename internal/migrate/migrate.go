@@ -362,15 +362,10 @@ func (c *change) stated() (conf map[string]any, o lastapplied.Options) {
 		conf = merge.At[map[string]any](merge.Three(both, c.Type, c.merger("apply").Policy, false).Result)
 		o.Blanked = lastapplied.Read(c.Live).Blanking
 	}
-	if c.alike(c.Subject.Value, conf) {
+	if merge.Equal(c.plain(c.Subject.Value), c.plain(conf), c.Type) {
 		conf, o.Blanked = c.Subject.Value, lastapplied.BlankNothing
 	}
 	return conf, o
-}
-
-// alike: two configurations come to the same object.
-func (c *change) alike(a, b any) bool {
-	return merge.Equal(c.plain(a), c.plain(b), c.Type)
 }
 
 // plain is a configuration without what is no configuration and without nulls, completed with

@@ -50,6 +50,17 @@ func (r *recorder) Resolve(_ context.Context, objects []object.Object) ([]live.L
 	return all, nil
 }
 
+// reader is a recorder that has no object without an error.
+type reader struct{ *recorder }
+
+func (r reader) Get(ctx context.Context, t cluster.Target) (map[string]any, error) {
+	obj, err := r.recorder.Get(ctx, t)
+	if cluster.IsNotFound(err) {
+		return nil, nil
+	}
+	return obj, err
+}
+
 func (r *recorder) asked(what string, w cluster.Write) error {
 	if w.DryRun {
 		what = "try " + what
