@@ -173,12 +173,16 @@ func (k *serverSides) migrate(m merging) error {
 		wanted := append(m.Original.adopted(m.live), m.Manager)
 		k.adopted = slices.DeleteFunc(k.Owners(), func(name string) bool { return !slices.Contains(wanted, name) || slices.Contains(k.from, name) })
 	}
-	if was := Annotated(m.live); was != nil && m.Original.From != ManagedFields && was["apiVersion"] == m.live["apiVersion"] {
-		if err := k.Limit(k.from, k.typ, lastapplied.FoldStringData(was), k.stated); err != nil {
-			return err
-		}
+	was := lastapplied.FoldStringData(Annotated(m.live))
+	told := was.(map[string]any) != nil && m.Original.From != ManagedFields && merge.At[any](was, "apiVersion") == m.live["apiVersion"]
+	var err error
+	switch {
+	case told && !ownership.Recorded(m.live):
+		k.from, err = []string{merge.Unrecorded}, k.found(was, m.live)
+	case told:
+		err = k.Limit(k.from, k.typ, was, k.stated)
 	}
-	if err := k.Merge(k.from, false); err != nil {
+	if err = cmp.Or(err, k.Merge(k.from, false)); err != nil {
 		return err
 	}
 	k.owners = ownership.Of(ownership.WithEntries(m.live, k.Entries())) // what is adopted is reported as others'
@@ -187,6 +191,26 @@ func (k *serverSides) migrate(m merging) error {
 	}
 	k.live = ownership.WithEntries(m.live, k.Entries())
 	return nil
+}
+
+// found gives the applier what the annotation of live, which has no owners, has, and live still has so.
+func (k *serverSides) found(was any, live map[string]any) (err error) {
+	if lastapplied.Read(live).State == lastapplied.OK { // otherwise the values are not known
+		was, err = Unchanged(was, merge.Diff(was, live, k.typ))
+	}
+	fields := ownership.Fields(merge.At[map[string]any](lastapplied.With(was, "")), k.typ)
+	return cmp.Or(err, k.Adopt(ownership.Present(fields, live, k.typ), nil))
+}
+
+// Unchanged returns v without the values that changes remove or replace.
+func Unchanged(v any, changes []merge.Change) (any, error) {
+	var gone []merge.Change
+	for _, c := range changes {
+		if c.Old.Set {
+			gone = append(gone, merge.Change{Op: merge.OpRemove, Path: c.Path, Old: c.Old})
+		}
+	}
+	return merge.Replay(v, gone)
 }
 
 // annotation decides who owns the last-applied annotation. Under kubectl's own manager the

@@ -136,7 +136,7 @@ func verify(p apply.Planned, obj map[string]any) error {
 		return nil
 	}
 	is := p.Configuration(obj)
-	kept, err := without(p.Configuration(p.Live), merge.Diff(p.Configuration(p.Live), p.Configuration(p.Final), p.Type))
+	kept, err := apply.Unchanged(p.Configuration(p.Live), merge.Diff(p.Configuration(p.Live), p.Configuration(p.Final), p.Type))
 	if err != nil {
 		return err
 	}
@@ -164,17 +164,6 @@ func emptied(p apply.Planned, obj map[string]any, at merge.Path) bool {
 		return merge.Any(v, func(v any) bool { return v != nil && merge.IsScalar(v) })
 	}
 	return filled(p.Live) && !filled(p.Final) && !filled(obj)
-}
-
-// without returns live without the values that changes remove or replace.
-func without(live any, changes []merge.Change) (any, error) {
-	var gone []merge.Change
-	for _, c := range changes {
-		if c.Old.Set {
-			gone = append(gone, merge.Change{Op: merge.OpRemove, Path: c.Path, Old: c.Old})
-		}
-	}
-	return merge.Replay(live, gone)
 }
 
 // reportUnstored notes the sent values that the server's answer lacks, or has changed.
