@@ -283,11 +283,10 @@ func (r Report) excluding(by merge.Path) string {
 	found := r.Looked().looked
 	is, _ := found.result.Lookup(by)
 	was, there := found.live.Lookup(by)
-	text, isText := is.(string)
-	if !there || !isText || merge.Equal(was, is, nil) || len(by) == 0 {
+	if !there || is == nil || !merge.IsScalar(is) || merge.Equal(was, is, nil) || len(by) == 0 {
 		return by.String()
 	}
-	shown := r.mask(by, sides{local: merge.Some(text)}).local
+	shown := r.mask(by, sides{local: merge.Some(is)}).local
 	return by.String() + ": " + Value(shown.Value)
 }
 

@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -29,8 +30,9 @@ type Default struct {
 	// removes the field. Append puts Value at the end of a list. Always sets the field even
 	// if it has a value. Stays fills in nothing, but an update that leaves the field out
 	// keeps it; see Refilled. Moot fills in nothing, but an update after which the
-	// conditions hold makes the field obsolete.
-	Each, Lower, Remove, Append, Always, Stays, Moot bool
+	// conditions hold makes the field obsolete; Refused says that the server does not take it out itself.
+	// At the end of both paths of such a rule, "*" is a key that two maps have.
+	Each, Lower, Remove, Append, Always, Stays, Moot, Refused bool
 
 	// If holds the conditions that must all be met.
 	If []Condition
@@ -66,7 +68,7 @@ func (c Condition) holds(t *Type, stated, now map[string]any) bool {
 	switch c.Kind {
 	case IfIs, IfNot:
 		is := At[any](now, c.Path...)
-		return (is == c.Text || is == true && c.Text == "true") == (c.Kind == IfIs)
+		return (is == c.Text || is != nil && fmt.Sprint(is) == c.Text) == (c.Kind == IfIs)
 	case IfSet:
 		return !c.unset(t, now)
 	case IfUnset:

@@ -5,34 +5,44 @@ import "slices"
 // obsolete removes from the result of an object what only live has and what the rest of the result
 // makes obsolete (Default.Moot). An example are the node ports of a Service that no longer has a
 // type with node ports. The server removes it for every manager, or refuses the object for it.
-// So it is reported, and is not a disagreement. v is live and l is local at this place.
+// So it is reported, and is not a disagreement, unless the server only refuses it (Default.Refused).
 //
 // Unlike kubectl: it leaves such fields to the server, and reports none of them.
-func (m *merger) obsolete(s *cursor, l, v map[string]any, res *edited) {
+func (m *merger) obsolete(s *cursor, x objects, res *edited) {
 	t := s.field.Type
 	if t == nil || !res.changed || !m.completes() {
 		return
 	}
 	for i := range t.Defaults {
-		d := &t.Defaults[i]
-		if !d.Moot || !d.holdsFor(t, res.fields) {
-			continue
-		}
-		held := d.holdsFor(t, v)
-		if held && !m.triple.Reverts {
-			continue
-		}
-		var by Path
-		if len(d.If) > 0 && At[any](l, d.If[0].Path...) != nil {
-			by = s.path()
-			for _, name := range d.If[0].Path {
-				by = by.Child(Named(name))
+		for _, d := range t.Defaults[i].perKey(res.fields) {
+			if !d.Moot || !d.holdsFor(t, res.fields) || !m.triple.Reverts && d.holdsFor(t, x.v) {
+				continue
 			}
-		}
-		if r, changed := m.obsoleteIn(s, obsoleteAt{d.Path, by, held}, l, res.fields); changed {
-			res.put(d.Path[0], r)
+			var by Path
+			if len(d.If) > 0 && At[any](x.l, d.If[0].Path...) != nil {
+				by = s.path()
+				for _, name := range d.If[0].Path {
+					by = by.Child(Named(name))
+				}
+			}
+			m.obsoleteIn(s, obsoleteAt{d.Path, by, m.triple.Reverts && d.holdsFor(t, x.v), d.Refused}, x.l, res)
 		}
 	}
+}
+
+// perKey returns the rule, or of one about the keys of two maps one for each that both have.
+func (d Default) perKey(v map[string]any) (rules []Default) {
+	last := len(d.Path) - 1
+	if !d.Moot || d.Path[last] != "*" {
+		return []Default{d}
+	}
+	for _, k := range sortedKeys(At[map[string]any](v, d.Path[:last]...)) {
+		if other := d.If[0].Path[0]; At[any](v, other, k) != nil {
+			d.Path, d.If = []string{d.Path[0], k}, []Condition{{Kind: IfSet, Path: []string{other, k}}}
+			rules = append(rules, d)
+		}
+	}
+	return rules
 }
 
 // holdsFor reports whether the rule's conditions hold for an object as the server completes it.
@@ -43,31 +53,46 @@ func (d *Default) holdsFor(t *Type, v map[string]any) bool {
 // obsoleteAt describes an obsolete field: the path to it from here, and what local states that
 // excludes it.
 type obsoleteAt struct {
-	path []string
-	by   Path
-	held bool // live meets the conditions, too
+	path    []string
+	by      Path
+	held    bool // live meets the conditions, too
+	refused bool // see Default.Refused
 }
 
-// obsoleteIn removes the field from an object of the result, and returns the new value of its first step.
-func (m *merger) obsoleteIn(s *cursor, at obsoleteAt, l, r map[string]any) (Opt, bool) {
+// obsoleteIn removes the field from an object of the result.
+func (m *merger) obsoleteIn(s *cursor, at obsoleteAt, l map[string]any, res *edited) {
 	name := at.path[0]
-	if r[name] == nil || len(at.path) == 1 && l[name] != nil && !m.triple.Reverts {
-		return Opt{}, false
+	r := res.fields[name]
+	if r == nil || len(at.path) == 1 && l[name] != nil && !m.triple.Reverts {
+		return
 	}
 	c := m.below(s, hop{name: name})
 	defer m.leave()
-	list, isList := r[name].([]any)
+	list, isList := r.([]any)
+	fields, isMap := r.(map[string]any)
 	switch {
-	case len(at.path) == 1 && m.triple.Reverts && m.restored(c, r[name]) != at.held:
+	case len(at.path) == 1 && m.triple.Reverts && m.restored(c, r) != at.held:
+	case len(at.path) == 1 && at.refused && !m.triple.Reverts:
+		if won, changed := m.displace(c, Disagreement{Kind: Both, Live: Some(r), By: at.by}); changed {
+			res.put(name, won)
+		}
 	case len(at.path) == 1:
 		m.withdraw(c.path().String())
-		m.because(c, because{Opt{}, LocalSide, CauseDisplaced, Opt{}, Opt{}, Some(r[name])})
-		m.addRemoved(c, Opt{}, Removal{Value: r[name], Cause: CauseDisplaced, By: at.by})
-		return Opt{}, true
+		m.because(c, because{Opt{}, LocalSide, CauseDisplaced, Opt{}, Opt{}, Some(r)})
+		m.addRemoved(c, Opt{}, Removal{Value: r, Cause: CauseDisplaced, By: at.by})
+		res.put(name, Opt{})
 	case isList && c.field.Type != nil && len(at.path) > 2:
-		return m.obsoleteEntries(c, obsoleteAt{at.path[2:], at.by, at.held}, l[name], list)
+		at.path = at.path[2:]
+		if out := m.obsoleteEntries(c, at, l[name], list); !shared(out, list) {
+			res.put(name, Some(out))
+		}
+	case isMap:
+		at.path = at.path[1:]
+		inner := edited{fields: fields}
+		if m.obsoleteIn(c, at, At[map[string]any](l, name), &inner); inner.changed {
+			res.put(name, Some(inner.fields))
+		}
 	}
-	return Opt{}, false
 }
 
 // restored reports whether the result has a former value here. It is obsolete if live excludes it, and
@@ -78,24 +103,20 @@ func (m *merger) restored(s *cursor, r any) bool {
 }
 
 // obsoleteEntries applies obsoleteIn to every entry of a list.
-func (m *merger) obsoleteEntries(s *cursor, at obsoleteAt, local any, list []any) (Opt, bool) {
+func (m *merger) obsoleteEntries(s *cursor, at obsoleteAt, local any, list []any) any {
 	t := s.field.Type
 	entries, _ := local.([]any)
-	out := Rebuilt(list, func(e any) any {
+	return Rebuilt(list, func(e any) any {
 		r, isMap := e.(map[string]any)
 		if !isMap {
 			return e
 		}
 		l := At[map[string]any](pick(entries, EntryAt(entries, StepOf(t, e, 0), t)).Value)
-		c := m.below(s, hop{list: t, entry: e})
-		defer m.leave()
 		next := edited{fields: r}
-		if now, changed := m.obsoleteIn(c, at, l, r); changed {
-			next.put(at.path[0], now)
-		}
+		m.obsoleteIn(m.below(s, hop{list: t, entry: e}), at, l, &next)
+		m.leave()
 		return next.fields
 	})
-	return Some(out), !shared(out, list)
 }
 
 // withdraw drops what the plan says of a value that is now removed from the result: no side keeps it.

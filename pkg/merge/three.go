@@ -231,7 +231,7 @@ func (m *merger) mergeObject(s *cursor, o, l, v map[string]any) (map[string]any,
 			res.put(name, r)
 		}
 	}
-	m.obsolete(s, l, v, &res)
+	m.obsolete(s, objects{o, l, v}, &res)
 	return res.fields, res.changed
 }
 

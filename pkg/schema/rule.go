@@ -30,7 +30,8 @@ func readRule(text string) merge.Default {
 }
 
 func readValue(d *merge.Default, text string) {
-	if d.Remove, d.Stays, d.Moot = text == "-", text == "~", text == "x"; d.Remove || d.Stays || d.Moot {
+	d.Remove, d.Stays, d.Refused = text == "-", text == "~", text == "X"
+	if d.Moot = text == "x" || d.Refused; d.Remove || d.Stays || d.Moot {
 		return
 	}
 	text, d.Always = strings.CutPrefix(text, "=")

@@ -99,8 +99,9 @@ func extras(in Input, result any) []merge.Removal {
 
 // added lists what such an owner has added to an object and local lacks, and what it has set that is in the result.
 func (in Input) added(to, result any, by func(merge.Owner) bool) (out []merge.Removal) {
+	is := merge.NewFinder(result, in.Schema)
 	for _, r := range entriesOf(in.Schema, nil, merge.Diff(to, in.Triple.Local, in.Schema)) {
-		if isServers(r.Path) || serverMade(in, r) {
+		if _, stays := is.Lookup(r.Path); !stays || isServers(r.Path) || serverMade(in, r) {
 			continue
 		}
 		if r.Owner = addedBy(in.Triple.Owners, r.Path, by); in.Triple.Owners == nil || r.Owner != nil {

@@ -144,7 +144,7 @@ func (c *checker) untouched(a *at, q quad) {
 	if q.v.Set && q.r.Set && a.up != nil && a.up.entry && len(a.up.keys) > 0 && a.field.Default == nil && c.refilled(a, q) {
 		return
 	}
-	if !identical(q.v, q.r) && !identicalValues(c.used(a, q.v.Value), q.r.Value) && (q.r.Set || !c.moot(a) && !c.excluded(a, q.v.Value)) {
+	if !identical(q.v, q.r) && !identicalValues(c.used(a, q.v.Value), c.used(a, q.r.Value)) && (q.r.Set || !c.moot(a) && !c.excluded(a, q.v.Value)) {
 		c.breach(Kept, a, "only live has", q.v, q.r)
 	}
 }

@@ -1,6 +1,11 @@
 package laws
 
-import "github.com/kubectl-merge/kubectl-merge/pkg/merge"
+import (
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
 
 // moot: a rule of a type around the value says that the field has no meaning beside the
 // rest of the result, as the node ports of a Service without a type that has some.
@@ -16,7 +21,7 @@ func (c *checker) moot(a *at) bool {
 		is, _ := merge.Lookup(c.result, p[:n], c.typ)
 		result, ok := merge.Complete(is, t, true).(map[string]any)
 		for _, d := range t.Defaults {
-			if ok && d.Moot && leads(d.Path, p[n:]) && holds(d.If, result) {
+			if ok && d.Moot && leads(d.Path, p[n:]) && holds(d, result, p[len(p)-1].Name) {
 				return true
 			}
 		}
@@ -53,20 +58,30 @@ func leads(way []string, p merge.Path) bool {
 		return false
 	}
 	for i, s := range p {
-		if way[i] != "*" && (s.Kind != merge.FieldStep || s.Name != way[i]) || way[i] == "*" && s.Kind == merge.FieldStep {
+		key := i == len(p)-1 // of a map: "*" is each, and the same one in the conditions
+		if way[i] != "*" && (s.Kind != merge.FieldStep || s.Name != way[i]) || way[i] == "*" && s.Kind == merge.FieldStep && !key {
 			return false
 		}
 	}
 	return true
 }
 
-// holds: the fields have the texts that a rule asks for, or nothing where it asks for that.
-func holds(conditions []merge.Condition, v map[string]any) bool {
-	for _, c := range conditions {
-		switch is := v[c.Path[0]]; {
-		case len(c.Path) != 1:
+// holds: the other fields have the texts that a rule asks for, or nothing where it asks for that.
+func holds(d merge.Default, v map[string]any, key string) bool {
+	for _, c := range d.If {
+		if slices.Equal(c.Path, d.Path) {
+			continue
+		}
+		is := v[c.Path[0]]
+		if m, isMap := is.(map[string]any); isMap && len(c.Path) == 2 && c.Path[1] == "*" {
+			is = m[key]
+		} else if len(c.Path) != 1 {
 			return false
-		case c.Kind == merge.IfIs && is != c.Text, c.Kind == merge.IfUnset && is != nil:
+		}
+		switch same := fmt.Sprint(is) == c.Text; {
+		case c.Kind == merge.IfIs && !same, c.Kind == merge.IfNot && same:
+			return false
+		case c.Kind == merge.IfSet && is == nil, c.Kind == merge.IfUnset && is != nil:
 			return false
 		}
 	}

@@ -64,26 +64,36 @@ func (r recorded) served(v any) map[string]any {
 	}
 	stripped, _ := lastapplied.Strip(out, false)
 	out, _ = merge.Complete(stripped, r.typ, true).(map[string]any)
-	if spec, ok := out["spec"].(map[string]any); ok {
-		out["spec"] = meaningful(spec, r.typ.Field("spec").Type)
-	}
-	return out
+	return meaningful(out, r.typ).(map[string]any)
 }
 
-// meaningful is a spec without the fields that it makes obsolete itself, such as the class of a load
+// meaningful is a value without the fields that it makes obsolete itself, such as the class of a load
 // balancer in a Service of another type: the server refuses them, or drops them.
-func meaningful(spec map[string]any, typ *merge.Type) map[string]any {
-	if typ == nil {
-		return spec
+func meaningful(v any, typ *merge.Type) any {
+	m, isMap := v.(map[string]any)
+	if !isMap || typ == nil {
+		return merge.Rebuilt(v, func(e any) any { return meaningful(e, typ.EntryType()) })
 	}
-	out := maps.Clone(spec)
+	out := map[string]any{}
+	for name, e := range m {
+		out[name] = meaningful(e, typ.Field(name).Type)
+	}
 	for _, d := range typ.Defaults {
-		met := !slices.ContainsFunc(d.If, func(c merge.Condition) bool {
-			is, set := spec[c.Path[0]]
-			return c.Kind == merge.IfIs && is != c.Text || c.Kind == merge.IfUnset && set
-		})
-		if d.Moot && met && len(d.Path) == 1 {
-			delete(out, d.Path[0])
+		keys := []string{d.Path[len(d.Path)-1]}
+		holder := out
+		if len(d.Path) == 2 && keys[0] == "*" {
+			holder = merge.At[map[string]any](out, d.Path[0])
+			keys = slices.Collect(maps.Keys(holder))
+		}
+		for _, key := range keys {
+			met := !slices.ContainsFunc(d.If, func(c merge.Condition) bool {
+				is := merge.At[any](out, append(c.Path[:len(c.Path)-1:len(c.Path)-1], strings.Replace(c.Path[len(c.Path)-1], "*", key, 1))...)
+				same := fmt.Sprint(is) == c.Text
+				return c.Kind == merge.IfIs && !same || c.Kind == merge.IfNot && same || c.Kind == merge.IfUnset && is != nil || c.Kind == merge.IfSet && is == nil
+			})
+			if d.Moot && met && (len(d.Path) == 1 || key != d.Path[1]) {
+				delete(holder, key)
+			}
 		}
 	}
 	return out
