@@ -50,7 +50,7 @@ func (c *applying) refused(ctx context.Context, err error) error {
 	its := merge.At[string](s.Final, "spec", "names", "plural") + "." + merge.At[string](s.Final, "spec", "group")
 	for i, c := range given.Causes {
 		given.Causes[i].Field += s.entry(c)
-		given.Causes[i].Message = strings.Replace(c.Message, `spec.names.plural+"."+spec.group`, its+", spec.names.plural and spec.group", 1) + s.lacking(c)
+		given.Causes[i].Message = strings.Replace(c.Message, `spec.names.plural+"."+spec.group`, its+", spec.names.plural and spec.group", 1) + s.lacking(c) + s.beside(c)
 	}
 	out := given.Within(func(field, kind string) (path, whose string) {
 		path, whose = s.place(field, kind)
@@ -89,6 +89,25 @@ func (s sent) lacking(c metav1.StatusCause) string {
 	}
 	return ""
 }
+
+// beside names a field near that of a cause which the server's text names, too, if its value is from live; "" if none.
+// A forbidden field is itself in the way, and the text may be a whole object (of a claim, which is immutable).
+func (s sent) beside(c metav1.StatusCause) string {
+	at, _ := s.path(c.Field)
+	for _, word := range words.FindAllString(c.Message, -1) {
+		name := merge.Named(strings.ToLower(word[:1]) + word[1:]) // HostPID
+		for n := max(0, len(at)-2); n <= len(at); n++ {
+			full := at[:n].Child(name)
+			text := s.notLocals(full)
+			if text != "" && c.Type != metav1.CauseTypeForbidden && full.String() != at.String() && !merge.NewFinder(s.Live, s.Type).Refilled(full) {
+				return ": " + strings.Replace(text, "the value", full.String(), 1)
+			}
+		}
+	}
+	return ""
+}
+
+var words = regexp.MustCompile(`[A-Za-z]+`)
 
 var servicePort = regexp.MustCompile(`^spec\.ports\[\d+\]\.name$`)
 
@@ -219,7 +238,7 @@ func (s sent) notLocals(at merge.Path) string {
 	if m, isMap := v.(map[string]any); isMap {
 		for _, c := range merge.Diff(map[string]any{}, m, s.Type.At(at)) {
 			if full := append(at[:len(at):len(at)], c.Path...); s.by(full) != "" {
-				return full.String() + " is live's" + s.by(full)
+				return full.String() + " is live's" + s.by(full) + wayOut
 			}
 		}
 		return ""
@@ -227,7 +246,7 @@ func (s sent) notLocals(at merge.Path) string {
 	if live, there := merge.Lookup(s.Live, at, s.Type); !there || !merge.Equal(live, v, s.Type.At(at)) {
 		return "" // values of an undo are in neither
 	}
-	return "the value is live's" + s.by(at)
+	return "the value is live's" + s.by(at) + wayOut
 }
 
 // by names who set live's value, with a leading space; "" if unknown.
@@ -298,6 +317,9 @@ func (s sent) changedIn(at merge.Path, message string) []string {
 	return out
 }
 
+// wayOut is the remedy for a value of live that is refused beside one of local.
+const wayOut = ": state it in the file, or as null to remove it"
+
 // remedy is the remedy for an entry of live and one of local that cannot be in one list.
 const remedy = ": write live's entry in the file as it should be, or remove it from live"
 
@@ -325,35 +347,40 @@ func (s sent) nodePort(text string) string {
 	return ""
 }
 
-// double returns the other entry of the list that has the value at a path, or the keys of its entry, who set the
+// double returns the other entry of the list, or of one with the same entries beside it (initContainers), that has the value at a path, or the keys of its entry, who set the
 // one that local does not set, and the remedy.
 func (s sent) double(at merge.Path) string {
 	n := len(at) - 1
 	for n >= 0 && at[n].Kind == merge.FieldStep {
 		n--
 	}
-	if n < 0 {
+	if n < 1 {
 		return ""
 	}
-	t := s.Type.At(at[:n])
-	list, _ := merge.Lookup(s.Final, at[:n], s.Type)
-	value, _ := merge.Lookup(s.Final, at, s.Type)
-	first := at[n]
+	t, first := s.Type.At(at[:n]), at[n]
 	first.Nth = 0
-	for _, step := range schema.EntrySteps(t, merge.At[[]any](list)) {
-		other := append(at[:n:n], step)
-		full := append(other[:len(other):len(other)], at[n+1:]...)
-		v, has := merge.Lookup(s.Final, full, s.Type)
-		if !has || other.String() == at[:n+1].String() || (len(at) > n+1 || step.String() != first.String()) && !merge.Equal(v, value, nil) {
+	value, _ := merge.Lookup(s.Final, at, s.Type)
+	around, _ := merge.Lookup(s.Final, at[:n-1], s.Type)
+	for _, name := range slices.Sorted(maps.Keys(merge.At[map[string]any](around))) {
+		list := at[:n-1].Child(merge.Named(name))
+		if name != at[n-1].Name && (t == nil || s.Type.At(list) != t) {
 			continue
 		}
-		if _, stated := merge.Lookup(s.Value, other, s.Type); !stated {
-			return "live has it at " + full.String() + s.by(full) + remedy
+		for _, step := range schema.EntrySteps(t, merge.At[[]any](around, name)) {
+			other := list.Child(step)
+			full := append(other[:len(other):len(other)], at[n+1:]...)
+			v, has := merge.Lookup(s.Final, full, s.Type)
+			if !has || other.String() == at[:n+1].String() || (len(at) > n+1 || step.String() != first.String()) && !merge.Equal(v, value, nil) {
+				continue
+			}
+			if _, stated := merge.Lookup(s.Value, other, s.Type); !stated {
+				return "live has it at " + full.String() + s.by(full) + remedy
+			}
+			if _, stated := merge.Lookup(s.Value, at[:n+1], s.Type); !stated {
+				return "that is live's" + s.by(at) + ", and local has it at " + full.String() + remedy
+			}
+			return full.String() + " has it already: change one of them"
 		}
-		if _, stated := merge.Lookup(s.Value, at[:n+1], s.Type); !stated {
-			return "that is live's" + s.by(at) + ", and local has it at " + full.String() + remedy
-		}
-		return full.String() + " has it already: change one of them"
 	}
 	return ""
 }

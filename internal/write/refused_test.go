@@ -27,7 +27,7 @@ func TestPlaceOfARefusal(t *testing.T) {
 		{"spec.ports[1].name", "duplicate value", "spec.ports[port=8080,protocol=TCP].name",
 			"that is live's (set by ops), and local has it at spec.ports[port=80,protocol=TCP].name" + remedy},
 		{"spec.ports[0].name", "duplicate value", "spec.ports[port=80,protocol=TCP].name", "live has it at spec.ports[port=8080,protocol=TCP].name (set by ops)" + remedy},
-		{"spec.clusterIP", "invalid value", "spec.clusterIP", "the value is live's (set by ops)"},
+		{"spec.clusterIP", "invalid value", "spec.clusterIP", "the value is live's (set by ops)" + wayOut},
 		{"spec.type", "invalid value", "spec.type", ""},
 		{"spec.selector[a.b/c]", "invalid value", `spec.selector["a.b/c"]`, ""},
 		{"spec.selector[[a]]", "invalid value", `spec.selector["[a]"]`, ""},
