@@ -51,12 +51,13 @@ type Report struct {
 }
 
 // stored returns the sides with what the server fills into those that are written for it, and
-// without what equals its absence, and what the server has allocated to live. What only live states is
-// then not a difference.
+// without what equals its absence, and what the server has allocated to live. What only live states, or
+// states in another way, is then not a difference.
 func (r Report) stored(p merge.Path, s sides) sides {
 	s.original, s.local = r.filled(p, s.original), r.filled(p, s.local)
-	for _, o := range []*merge.Opt{&s.original, &s.local, &s.live} {
+	for _, o := range []*merge.Opt{&s.live, &s.original, &s.local} {
 		o.Value = merge.Normal(r.Type.At(p), o.Value)
+		o.Value = merge.Respelled(merge.Field{Type: r.Type.At(p)}, o.Value, s.live.Value)
 	}
 	s.live.Value = r.withoutAllocated(p, s.live.Value)
 	return r.mask(p, s)

@@ -20,7 +20,7 @@ func (m *merger) leaf(s *cursor, o, l, v Opt) (Opt, bool) {
 		return v, false
 	}
 	if !m.policy.Literal && !IsScalar(l.Value) {
-		o.Value, l.Value = respelled(s.field, o.Value, v.Value), respelled(s.field, l.Value, v.Value)
+		o.Value, l.Value = Respelled(s.field, o.Value, v.Value), Respelled(s.field, l.Value, v.Value)
 	}
 	if r, changed, ok := m.mergeText(s, o, l, v); ok {
 		return r, changed
@@ -47,14 +47,14 @@ func (m *merger) leaf(s *cursor, o, l, v Opt) (Opt, bool) {
 	return m.settle(s, Disagreement{Kind: kind, Original: o, Local: l, Live: v, Owner: owner})
 }
 
-// respelled returns a map or list with the scalars that live has in another spelling, such as quantities, as live
+// Respelled returns a map or list with the scalars that live has in another spelling, such as quantities, as live
 // has them: they are no change. Entries of lists are compared in order, from the start and then from the end.
-func respelled(f Field, v, live any) any {
+func Respelled(f Field, v, live any) any {
 	switch is := v.(type) {
 	case map[string]any:
 		out := make(map[string]any, len(is))
 		for name, e := range is {
-			out[name] = respelled(f.Type.Field(name), e, At[map[string]any](live)[name])
+			out[name] = Respelled(f.Type.Field(name), e, At[map[string]any](live)[name])
 		}
 		return out
 	case []any:
@@ -65,7 +65,7 @@ func respelled(f Field, v, live any) any {
 				moved = len(stored) - len(is)
 			}
 			if j := i + moved; j >= 0 && j < len(stored) {
-				out[i] = respelled(entry, e, stored[j])
+				out[i] = Respelled(entry, e, stored[j])
 			}
 		}
 		return out
