@@ -264,10 +264,12 @@ func way(code int, message string) string {
 		return ": fix the field's name, or see --validate"
 	case code == http.StatusNotFound && strings.HasPrefix(message, "namespaces "):
 		return ": create it first, or correct the name"
-	case strings.HasPrefix(message, "request to convert CR "), strings.Contains(message, "failed to convert merged object"):
-		return ": its managedFields name a version of the kind, or fields of one, that there are no more: kubectl merge migrate --to=server-side rewrites them"
 	case strings.Contains(message, "failed to create typed patch object"):
 		return ": merge without --server-side"
+	case strings.Contains(message, ": field not declared in schema"):
+		return ": its managedFields name a version of the kind that does not have the field: kubectl merge migrate --to=server-side rewrites them; if it does not help, merge without --server-side"
+	case strings.HasPrefix(message, "request to convert CR "), strings.Contains(message, "failed to convert merged object"):
+		return ": its managedFields name a version of the kind, or fields of one, that there are no more: kubectl merge migrate --to=server-side rewrites them"
 	case strings.Contains(message, "unable to load root certificates"):
 		return ": the caBundle in that webhook's configuration is not a certificate: fix it there, or have its injector do so"
 	case strings.Contains(message, "failed calling webhook "):
