@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"regexp"
 	"slices"
 	"strconv"
@@ -205,49 +206,22 @@ func (c *Cluster) Word(ctx context.Context, word string) (Resource, bool) {
 func (c *Cluster) word(ctx context.Context, word string, in func(group string) bool) (Resource, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	groups, err := c.served(ctx)
-	if err != nil {
-		return Resource{}, false
-	}
 	full, short := schema.ParseResourceArg(strings.ToLower(word))
-	if short.Resource == "" {
+	name := short.Resource
+	if name == "" {
 		return Resource{}, false
 	}
-	for _, g := range groups.Groups {
-		if !in(g.Name) {
-			continue
-		}
-		for _, v := range c.versions(ctx, g.Name) {
-			gv, err := schema.ParseGroupVersion(v)
-			name := short.Resource
-			if full != nil && full.GroupVersion() == gv {
-				name = full.Resource
-			} else if err != nil || short.Group != "" && short.Group != gv.Group {
-				continue
-			}
-			if r, ok := c.inVersion(ctx, gv, name); ok {
-				return r, true
+	lists := c.lists(ctx, func(gv schema.GroupVersion) bool {
+		return in(gv.Group) && (short.Group == "" || short.Group == gv.Group || full != nil && full.GroupVersion() == gv)
+	})
+	for gv, list := range lists {
+		for _, r := range list.APIResources {
+			if !strings.Contains(r.Name, "/") && (r.Name == name || r.SingularName == name || strings.ToLower(r.Kind) == name || slices.Contains(r.ShortNames, name)) {
+				return resources(gv, list)[r.Kind], true
 			}
 		}
 	}
 	return Resource{}, false
-}
-
-// inVersion returns the resource that one version of a group has under a name; none if the version
-// does not answer.
-func (c *Cluster) inVersion(ctx context.Context, gv schema.GroupVersion, name string) (Resource, bool) {
-	list, err := c.discovery.ServerResourcesForGroupVersionWithContext(ctx, gv.String())
-	if err != nil {
-		return Resource{}, false
-	}
-	at := slices.IndexFunc(list.APIResources, func(r metav1.APIResource) bool {
-		return !strings.Contains(r.Name, "/") && (r.Name == name || r.SingularName == name || strings.ToLower(r.Kind) == name || slices.Contains(r.ShortNames, name))
-	})
-	if at < 0 {
-		return Resource{}, false
-	}
-	r, ok := resources(gv, list)[list.APIResources[at].Kind]
-	return r, ok
 }
 
 // words returns the names of the server's kinds on kubectl's command line: plurals, singulars and
@@ -255,24 +229,37 @@ func (c *Cluster) inVersion(ctx context.Context, gv schema.GroupVersion, name st
 func (c *Cluster) words(ctx context.Context) (all []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	groups, err := c.served(ctx)
-	if err != nil {
-		return nil
-	}
-	for _, g := range groups.Groups {
-		for _, v := range c.versions(ctx, g.Name) {
-			list, err := c.discovery.ServerResourcesForGroupVersionWithContext(ctx, v)
-			if err != nil {
-				continue
-			}
-			for _, r := range list.APIResources {
-				if !strings.Contains(r.Name, "/") {
-					all = append(append(all, r.Name, strings.ToLower(r.Kind)), r.ShortNames...)
-				}
+	for _, list := range c.lists(ctx, func(schema.GroupVersion) bool { return true }) {
+		for _, r := range list.APIResources {
+			if !strings.Contains(r.Name, "/") {
+				all = append(append(all, r.Name, strings.ToLower(r.Kind)), r.ShortNames...)
 			}
 		}
 	}
 	return all
+}
+
+// lists returns what the server has in each version of its groups that is wanted, the preferred one of a group
+// first. What does not answer is left out.
+func (c *Cluster) lists(ctx context.Context, wanted func(schema.GroupVersion) bool) iter.Seq2[schema.GroupVersion, *metav1.APIResourceList] {
+	return func(yield func(schema.GroupVersion, *metav1.APIResourceList) bool) {
+		groups, err := c.served(ctx)
+		if err != nil {
+			return
+		}
+		for _, g := range groups.Groups {
+			for _, v := range c.versions(ctx, g.Name) {
+				gv, err := schema.ParseGroupVersion(v)
+				if err != nil || !wanted(gv) {
+					continue
+				}
+				list, err := c.discovery.ServerResourcesForGroupVersionWithContext(ctx, v)
+				if err == nil && !yield(gv, list) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // namesAccept requests a table with one row of cells per object; with includeObject=None
