@@ -6,7 +6,10 @@
 package plandoc
 
 import (
+	"slices"
+
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
@@ -135,4 +138,75 @@ type ConflictAt struct {
 type Summary struct {
 	Counts    map[apply.Action]int
 	Unchanged int
+}
+
+// Executed returns the objects of a record of which something was, or may have been, written, each
+// once, with all its writes. An entry about an outcome replaces the one that was made when the
+// write was begun.
+func (d *Document) Executed() []Item {
+	at := map[Identity]int{}
+	var all [][]Item
+	for _, item := range d.Items {
+		n, known := at[item.Versionless()]
+		if !known {
+			n = len(all)
+			at[item.Versionless()], all = n, append(all, nil)
+		}
+		if last := len(all[n]) - 1; last >= 0 && all[n][last].Outcome == Begun && item.Outcome != Begun {
+			all[n] = all[n][:last]
+		}
+		if item.Outcome == Begun || item.Outcome == Done {
+			all[n] = append(all[n], item)
+		}
+	}
+	return object.Each(slices.DeleteFunc(all, func(writes []Item) bool { return len(writes) == 0 }), combined)
+}
+
+// combined returns the sum of several writes of one object: values as they were before the first,
+// and after the last.
+func combined(writes []Item) Item {
+	one := writes[0]
+	for _, next := range writes[1:] {
+		switch {
+		case one.Action == apply.Change && next.Action == apply.Change && one.UID == next.UID:
+			one = one.then(next)
+		case one.Action == apply.Create && next.Action == apply.Change:
+			one.Written, one.Outcome = Written{UID: next.UID}, Done
+		default:
+			one = next // of an object that has replaced the other one
+		}
+	}
+	return one
+}
+
+// then returns a change followed by another one.
+func (i Item) then(next Item) Item {
+	type place struct {
+		path  string
+		order bool
+	}
+	changes, at := slices.Clone(i.Changes), map[place]int{}
+	for n, c := range slices.Backward(changes) {
+		at[place{c.Path, c.Order != nil}] = n
+	}
+	for _, c := range next.Changes {
+		n, known := at[place{c.Path, c.Order != nil}]
+		switch {
+		case !known:
+			changes = append(changes, c)
+		case c.Order != nil:
+			changes[n].Order = &Order{changes[n].Order.Before, c.Order.After}
+		default:
+			changes[n].After = c.After
+		}
+	}
+	before := i.LastApplied
+	i.Changes, i.Outcome, i.Written = changes, next.Outcome, next.Written
+	switch {
+	case next.LastApplied != nil && before != nil:
+		i.LastApplied = &Sides{before.Before, next.LastApplied.After}
+	case next.LastApplied != nil:
+		i.LastApplied = next.LastApplied
+	}
+	return i
 }

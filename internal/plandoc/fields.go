@@ -214,6 +214,61 @@ func (h hider) hideMap(fields string, v, masked map[string]any) any {
 	return out
 }
 
+// Reveal returns the actual value for a value of the document, given the current value at the same
+// place: hidden parts are taken from there, if they are the same. It is false if a hidden value
+// differs, or is missing, which stays hidden.
+func (s Spelling) Reveal(id Identity, p merge.Path, v any, now merge.Opt) (any, bool) {
+	out := hider{s, id}.reveal(fieldsOf(p), v, now)
+	return out, !Hashes(out)
+}
+
+// reveal returns v with the parts of now in place of the hashes that are theirs.
+func (h hider) reveal(fields string, v any, now merge.Opt) any {
+	if IsHash(v) {
+		if now.Set && merge.Identical(h.Hash(h.id, fields, now.Value), v) {
+			return now.Value
+		}
+		return v
+	}
+	if !Hashes(v) {
+		return v
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		m := merge.At[map[string]any](now.Value)
+		out := make(map[string]any, len(v))
+		for k, e := range v {
+			is, there := m[k]
+			out[k] = h.reveal(fields+"/"+k, e, merge.Opt{Value: is, Set: there})
+		}
+		return out
+	case []any:
+		return h.revealList(fields, v, merge.At[[]any](now.Value))
+	}
+	return v
+}
+
+// revealList reveals the entries of a list, each from the entry of now that has its values. That entry
+// may be at another place: first the one with the same shift as the entry before it, otherwise any.
+func (h hider) revealList(fields string, v, now []any) []any {
+	out := make([]any, len(v))
+	shift := 0
+	for i, e := range v {
+		out[i] = e
+		if !Hashes(e) {
+			continue
+		}
+		for j := range now {
+			at := (i + shift + j + len(now)) % len(now)
+			if known := h.reveal(fields, e, merge.Some(now[at])); !Hashes(known) {
+				out[i], shift = known, at-i
+				break
+			}
+		}
+	}
+	return out
+}
+
 // fieldsOf returns the names of the fields on a path, without the entries of lists, whose keys and
 // places may change.
 func fieldsOf(p merge.Path) string {
