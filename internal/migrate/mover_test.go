@@ -85,17 +85,6 @@ func (r *recorder) Get(context.Context, cluster.Target) (map[string]any, error) 
 	return r.object, nil
 }
 
-// reader is the recorder as a live.Reader, to which what is not there is no error.
-type reader struct{ *recorder }
-
-func (r reader) Get(ctx context.Context, t cluster.Target) (map[string]any, error) {
-	obj, err := r.recorder.Get(ctx, t)
-	if cluster.IsNotFound(err) {
-		return nil, nil
-	}
-	return obj, err
-}
-
 func (r *recorder) MergePatch(_ context.Context, _ cluster.Target, patch any, w cluster.Write) (map[string]any, error) {
 	if err := r.asked("patch as "+w.FieldManager, w); err != nil {
 		return nil, err
