@@ -226,12 +226,12 @@ func (h holding) inMap(s spot, m map[string]any, sets []owned) (any, bool) {
 	return out, len(out) > 0 || stated(sets)
 }
 
-// stated reports whether an object, map or list of which nothing is left counts. It does if
-// it is held itself: by an Apply entry, or as an empty value that was written. In an Update
-// entry it may be the shell of the server's defaults.
+// stated reports whether an object, map or list of which nothing is left counts. It does if it is held, or
+// something in it that is not stored (""), by an Apply entry, or itself as an empty value that was written. In an
+// Update entry it may be the shell of the server's defaults.
 func stated(sets []owned) bool {
 	return slices.ContainsFunc(sets, func(s owned) bool {
-		return !s.other && s.itself() && (!s.update || len(s.fields) <= 1)
+		return !s.other && (!s.update || s.itself() && len(s.fields) <= 1)
 	})
 }
 

@@ -54,6 +54,15 @@ func TestOriginal(t *testing.T) {
 			}
 		}
 	})
+	t.Run("of an object in which nothing is stored that was applied, it is known that it was", func(t *testing.T) {
+		live := read(t, `{"apiVersion":"networking.k8s.io/v1beta1","kind":"Ingress","metadata":{"name":"i","managedFields":[
+			{"manager":"me","operation":"Apply","fieldsV1":{"f:spec":{"f:backend":{"f:serviceName":{}}}}}]},"spec":{"backend":{"servicePort":0},"rules":[]}}`)
+		ingress, _ := schema.Builtin("networking.k8s.io", "v1", "Ingress")
+		const want = `{"apiVersion":"networking.k8s.io/v1beta1","kind":"Ingress","metadata":{"name":"i"},"spec":{"backend":{}}}`
+		if d := cmp.Diff(want, show(t, ownership.Original(live, ownership.Named("me"), ingress))); d != "" {
+			t.Error(d)
+		}
+	})
 	t.Run("the input stays", func(t *testing.T) {
 		if d := cmp.Diff(show(t, read(t, string(text))), show(t, live)); d != "" {
 			t.Error(d)
