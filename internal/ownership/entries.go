@@ -62,35 +62,49 @@ func SameFields(a, b, save map[string]any) (bool, error) {
 	if merge.Equal(a, b, nil) { // as nearly always: sets take much longer to build
 		return true, nil
 	}
-	var sets [3]*fieldpath.Set
-	for i, fields := range []map[string]any{a, b, save} {
-		s, err := setOf(fields)
-		if err != nil {
-			return false, err
-		}
-		sets[i] = s
-	}
-	return sets[0].RecursiveDifference(sets[2]).Equals(sets[1].RecursiveDifference(sets[2])), nil
+	var in sets
+	x, y, but := in.of(a), in.of(b), in.of(save)
+	return in.err == nil && x.RecursiveDifference(but).Equals(y.RecursiveDifference(but)), in.err
 }
 
-func setOf(fields map[string]any) (*fieldpath.Set, error) {
+// sets reads and writes sets of fields. err is the first error of them all: that of fields that are not as FieldsV1
+// spells them.
+type sets struct{ err error }
+
+// of returns the set of some fields.
+func (in *sets) of(fields map[string]any) *fieldpath.Set {
 	s := &fieldpath.Set{}
-	if err := s.FromJSON(strings.NewReader(compact(fields))); err != nil {
-		return nil, fmt.Errorf("managedFields: %w", err)
-	}
-	return s, nil
+	in.check(s.FromJSON(strings.NewReader(compact(fields))))
+	return s
 }
 
-// withSet returns a copy of e with another set of fields; e is not modified.
-func withSet(e map[string]any, s *fieldpath.Set) (map[string]any, error) {
+// held returns the set of an entry of managedFields.
+func (in *sets) held(e map[string]any) *fieldpath.Set {
+	return in.of(merge.At[map[string]any](e, "fieldsV1"))
+}
+
+// at returns the set that holds only fields, as FieldsV1 spells them, at the path.
+func (in *sets) at(p merge.Path, fields map[string]any) *fieldpath.Set {
+	for _, step := range slices.Backward(p) {
+		fields = map[string]any{keyOf(step, nil): fields}
+	}
+	return in.of(fields)
+}
+
+// with returns a copy of e with another set of fields; e is not modified.
+func (in *sets) with(e map[string]any, s *fieldpath.Set) map[string]any {
 	text, err := s.ToJSON()
 	v, failed := merge.ReadJSON(text)
-	if err = cmp.Or(err, failed); err != nil {
-		return nil, fmt.Errorf("managedFields: %w", err)
-	}
+	in.check(cmp.Or(err, failed))
 	out := maps.Clone(e)
 	out["fieldsV1"], out["fieldsType"] = v, "FieldsV1"
-	return out, nil
+	return out
+}
+
+func (in *sets) check(err error) {
+	if err != nil {
+		in.err = cmp.Or(in.err, fmt.Errorf("managedFields: %w", err))
+	}
 }
 
 // ClientSide returns the managers that have applied live from the client's side: those of
@@ -98,15 +112,12 @@ func withSet(e map[string]any, s *fieldpath.Set) (map[string]any, error) {
 // where there are none.
 func ClientSide(live map[string]any) (names []string) {
 	for _, e := range list(live) {
-		if s, err := entrySet(e); err == nil && merge.At[string](e, "operation") == "Update" && s.Has(annotationPath) && !slices.Contains(names, merge.At[string](e, "manager")) {
+		var in sets
+		if s := in.held(e); in.err == nil && merge.At[string](e, "operation") == "Update" && s.Has(annotationPath) && !slices.Contains(names, merge.At[string](e, "manager")) {
 			names = append(names, merge.At[string](e, "manager"))
 		}
 	}
 	return names
-}
-
-func entrySet(e map[string]any) (*fieldpath.Set, error) {
-	return setOf(merge.At[map[string]any](e, "fieldsV1"))
 }
 
 // Present returns those of the fields, as FieldsV1 spells them, that v has. typ is the type
@@ -204,14 +215,8 @@ func leaves(fields map[string]any, at merge.Path, out *[]merge.Path) {
 // Minus returns the fields without those of another set, and what is below those that end there; both as FieldsV1
 // spells them. nil where nothing is left; it is an error if one of them is not of that form.
 func Minus(fields, other map[string]any) (map[string]any, error) {
-	a, err := setOf(fields)
-	if err != nil {
-		return nil, err
-	}
-	b, err := setOf(other)
-	if err != nil {
-		return nil, err
-	}
-	e, err := withSet(map[string]any{}, a.Difference(b).RecursiveDifference(b.Leaves()))
-	return merge.At[map[string]any](e, "fieldsV1"), err
+	var in sets
+	a, b := in.of(fields), in.of(other)
+	e := in.with(map[string]any{}, a.Difference(b).RecursiveDifference(b.Leaves()))
+	return merge.At[map[string]any](e, "fieldsV1"), in.err
 }

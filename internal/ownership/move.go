@@ -13,23 +13,16 @@ import (
 // Adopt gives the applier those fields, as FieldsV1 spells them, that neither it nor the
 // named managers have applied. It ends what those managers hold, in any version. What they
 // hold by updates, and is not among the fields, then has no owner unless others hold it,
-// too. Entries of subresources stay. It is an error, here and in all methods that change a
-// Rewrite, if fields or an entry are not as FieldsV1 spells them.
+// too. Entries of subresources stay.
 //
 // Unlike kubectl: it gives the applier all that those managers hold, the server's defaults
 // and the leftovers of old files too. It also drops what they hold in other versions
 // (k8s.io/client-go/util/csaupgrade).
 func (r *Rewrite) Adopt(fields map[string]any, names []string) error {
-	all, err := setOf(fields)
-	if err != nil {
-		return err
-	}
-	rest, err := r.without(func(e map[string]any) bool {
+	all := r.of(fields)
+	rest := r.without(func(e map[string]any) bool {
 		return isApplier(e, r.Manager) || slices.ContainsFunc(names, func(name string) bool { return isApplier(e, name) })
 	}, all)
-	if err != nil {
-		return err
-	}
 	rest = slices.DeleteFunc(rest, func(e map[string]any) bool {
 		return slices.ContainsFunc(names, func(name string) bool { return isBy(e, name, "Update") })
 	})
@@ -38,33 +31,25 @@ func (r *Rewrite) Adopt(fields map[string]any, names []string) error {
 
 // Release undoes the move to server-side apply: what the applier has applied is held by
 // updates of the named manager, with the last-applied annotation, and AnnotationManager
-// holds nothing. The error is that of an entry that cannot be read.
+// holds nothing.
 func (r *Rewrite) Release(to string) error {
 	all := fieldpath.NewSet(annotationPath)
-	rest, err := r.without(func(e map[string]any) bool {
+	rest := r.without(func(e map[string]any) bool {
 		return isApplier(e, r.Manager) || isApplier(e, AnnotationManager) || isBy(e, to, "Update") && merge.At[string](e, "apiVersion") == r.version
 	}, all)
-	if err != nil {
-		return err
-	}
 	return r.put(rest, all, map[string]any{"manager": to, "operation": "Update"})
 }
 
 // without returns the entries that do not match, and inserts the sets of the others into a set.
-func (r *Rewrite) without(match func(e map[string]any) bool, into *fieldpath.Set) ([]map[string]any, error) {
-	var rest []map[string]any
+func (r *Rewrite) without(match func(e map[string]any) bool, into *fieldpath.Set) (rest []map[string]any) {
 	for _, e := range r.entries {
 		if !match(e) {
 			rest = append(rest, e)
 			continue
 		}
-		s, err := entrySet(e)
-		if err != nil {
-			return nil, err
-		}
-		*into = *into.Union(s)
+		*into = *into.Union(r.held(e))
 	}
-	return rest, nil
+	return rest
 }
 
 // put sets the entries to rest and, where the set is not empty, adds another one with it, in live's version unless it
@@ -72,15 +57,11 @@ func (r *Rewrite) without(match func(e map[string]any) bool, into *fieldpath.Set
 func (r *Rewrite) put(rest []map[string]any, s *fieldpath.Set, entry map[string]any) error {
 	if !s.Empty() {
 		entry["apiVersion"] = cmp.Or(merge.At[string](entry, "apiVersion"), r.version)
-		entry, err := withSet(entry, s)
-		if err != nil {
-			return err
-		}
-		rest = append(rest, entry)
+		rest = append(rest, r.with(entry, s))
 	}
 	r.changed = r.changed || len(rest) != len(r.entries) || len(Lacking(rest, r.entries)) > 0
 	r.entries = rest
-	return nil
+	return r.err
 }
 
 // Lacking returns those of the wanted entries of managedFields that are not there, whenever they were written.
@@ -97,14 +78,11 @@ func timeless(e map[string]any) map[string]any {
 }
 
 // Drop removes every hold on the last-applied annotation, which is removed from the
-// object. The error is that of an entry that cannot be read.
+// object.
 func (r *Rewrite) Drop() error {
-	out, err := r.each(func(_ map[string]any, all *fieldpath.Set) *fieldpath.Set {
+	out := r.each(func(_ map[string]any, all *fieldpath.Set) *fieldpath.Set {
 		return all.Difference(fieldpath.NewSet(annotationPath))
 	})
-	if err != nil {
-		return err
-	}
 	return r.put(out, &fieldpath.Set{}, nil)
 }
 

@@ -1,7 +1,6 @@
 package ownership
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 
@@ -21,8 +20,10 @@ const SetManager = "kubectl-applyset"
 // annotationPath is the last-applied annotation in a set of fields.
 var annotationPath = fieldpath.MakePathOrDie("metadata", "annotations", lastapplied.Annotation)
 
-// Rewrite holds managedFields that are being rewritten; see RewriteOf.
+// Rewrite holds managedFields that are being rewritten; see RewriteOf. All methods that change it return an error once
+// fields, or an entry, were not as FieldsV1 spells them: its entries are then of no use.
 type Rewrite struct {
+	sets
 	entries []map[string]any
 	Manager string // the applier
 	version string // apiVersion of live
@@ -68,26 +69,23 @@ func WithApplied(obj map[string]any, typ *merge.Type) map[string]any {
 }
 
 // Keep gives the last-applied annotation to a separate manager, as kubectl does, unless
-// that has it already. The error is that of an entry that cannot be written.
+// that has it already.
 //
 // Unlike kubectl: also where the applier owns nothing, so that no entry would be left.
 //
 // Rules: saveLastApplyAnnotationIfNecessary of k8s.io/kubectl/pkg/cmd/apply.
 func (r *Rewrite) Keep() error {
 	if slices.ContainsFunc(r.entries, func(e map[string]any) bool { return isApplier(e, AnnotationManager) }) {
-		return nil
+		return r.err
 	}
 	entry := map[string]any{"operation": "Apply", "apiVersion": r.version}
 	if i := slices.IndexFunc(r.entries, func(e map[string]any) bool { return isApplier(e, r.Manager) }); i >= 0 {
 		entry = r.entries[i]
 	}
-	kept, err := withSet(entry, fieldpath.NewSet(annotationPath))
-	if err != nil {
-		return err
-	}
+	kept := r.with(entry, fieldpath.NewSet(annotationPath))
 	kept["manager"] = AnnotationManager
 	r.entries, r.changed = append(r.entries[:len(r.entries):len(r.entries)], kept), true
-	return nil
+	return r.err
 }
 
 // Alone reports whether the applier holds the value at the path, or parts of it, and no
@@ -117,50 +115,38 @@ func (r *Rewrite) holds(p merge.Path, is func(mine, held, around bool) bool) boo
 }
 
 // Itemize has the applier hold each value of what it has applied, and so each entry of a list that it holds as
-// one value. typ and the error are as of Take.
+// one value. typ is as of Take.
 func (r *Rewrite) Itemize(applied map[string]any, typ *merge.Type) error {
-	set, err := setOf(Fields(applied, typ))
-	if err != nil {
-		return err
-	}
-	return r.transfer(set, &fieldpath.Set{})
+	return r.transfer(r.of(Fields(applied, typ)), &fieldpath.Set{})
 }
 
 // Take gives the value v at the path to the applier alone, whichever managers hold parts of it.
-// typ is the object's type; nil: unknown. The error is that of an entry that cannot be read.
+// typ is the object's type; nil: unknown.
 func (r *Rewrite) Take(p merge.Path, v any, typ *merge.Type) error {
 	taken, _ := fieldsOf(v, typ.At(p))
 	if len(taken) > 0 {
 		taken["."] = map[string]any{}
 	}
-	mine, err := setAt(p, taken)
-	theirs, failed := setAt(p, map[string]any{})
-	if err = cmp.Or(err, failed); err != nil {
-		return err
-	}
-	return r.transfer(mine, theirs)
+	return r.transfer(r.at(p, taken), r.at(p, map[string]any{}))
 }
 
 // Give has those of the entries hold again, of what they held, what the applier holds by updates: it has written that
 // for them. Of the unowned, it holds no more than in the entries. Where no field had an owner, the server tracks no
-// updates, and the entries hold all that they held. The error is as of Take.
+// updates, and the entries hold all that they held.
 func (r *Rewrite) Give(entries []any, unowned []merge.Change) error {
 	writes := func(e map[string]any) bool { return isBy(e, r.Manager, "Update") && e["apiVersion"] == r.version }
 	i, entry, all, mine := slices.IndexFunc(r.entries, writes), map[string]any{}, &fieldpath.Set{}, &fieldpath.Set{}
-	_, err := r.without(writes, all)
+	r.without(writes, all)
 	switch {
 	case i >= 0:
 		entry = maps.Clone(r.entries[i])
 	case len(r.entries) > 0:
-		return err
+		return r.err
 	}
 	gone, around := reach(unowned)
 	left := all.RecursiveDifference(gone).Difference(around)
 	for _, e := range list(WithEntries(nil, entries)) {
-		held, failed := entrySet(e)
-		if err = cmp.Or(err, failed); err != nil {
-			return err
-		}
+		held := r.held(e)
 		if i >= 0 {
 			held = all.Intersection(held)
 		}
@@ -172,15 +158,12 @@ func (r *Rewrite) Give(entries []any, unowned []merge.Change) error {
 			continue
 		}
 		left = left.Difference(held)
-		rest, failed := r.without(func(other map[string]any) bool { // the entry of the same writes
+		rest := r.without(func(other map[string]any) bool { // the entry of the same writes
 			return !slices.ContainsFunc([]string{"manager", "operation", "apiVersion", "subresource"}, func(name string) bool { return e[name] != other[name] })
 		}, held)
-		if err = cmp.Or(failed, r.put(rest, held, maps.Clone(e))); err != nil {
-			return err
-		}
+		r.put(rest, held, maps.Clone(e))
 	}
-	rest, failed := r.without(writes, &fieldpath.Set{})
-	return cmp.Or(err, failed, r.put(rest, left.Union(mine), entry))
+	return r.put(r.without(writes, &fieldpath.Set{}), left.Union(mine), entry)
 }
 
 // Others returns the entries of live's managedFields that are neither the manager's updates ("": any), nor through status: who
@@ -206,10 +189,10 @@ func Divide(entries []any, changed []merge.Change) (within, besides []any) {
 	r := RewriteOf(WithEntries(nil, entries), "")
 	gone, around := reach(changed)
 	divided := func(keep func(all, rest *fieldpath.Set) *fieldpath.Set) []any {
-		out, err := r.each(func(_ map[string]any, all *fieldpath.Set) *fieldpath.Set {
+		out := r.each(func(_ map[string]any, all *fieldpath.Set) *fieldpath.Set {
 			return keep(all, all.RecursiveDifference(gone).Difference(around))
 		})
-		return (&Rewrite{entries: out, changed: err == nil && len(out) > 0}).Entries()
+		return (&Rewrite{entries: out, changed: r.err == nil && len(out) > 0}).Entries()
 	}
 	return divided((*fieldpath.Set).Difference), divided(func(_, rest *fieldpath.Set) *fieldpath.Set { return rest })
 }
@@ -219,8 +202,9 @@ func reach(changed []merge.Change) (gone, around *fieldpath.Set) {
 	gone, around = &fieldpath.Set{}, &fieldpath.Set{}
 	for _, c := range changed {
 		for n := range c.Path {
-			s, err := setAt(c.Path[:n+1], map[string]any{})
-			if err != nil {
+			var in sets
+			s := in.at(c.Path[:n+1], map[string]any{})
+			if in.err != nil {
 				break // managedFields do not know such keys: its owner holds the list
 			}
 			if s.Iterate(around.Insert); n == len(c.Path)-1 && c.Op != merge.OpOrder {
@@ -231,58 +215,41 @@ func reach(changed []merge.Change) (gone, around *fieldpath.Set) {
 	return gone, around
 }
 
-// setAt returns the set that holds only fields, as FieldsV1 spells them, at the path.
-func setAt(p merge.Path, fields map[string]any) (*fieldpath.Set, error) {
-	for _, step := range slices.Backward(p) {
-		fields = map[string]any{keyOf(step, nil): fields}
-	}
-	return setOf(fields)
-}
-
 // transfer adds a set to the applier's entry and removes another, with all below it, from
 // all other entries.
 func (r *Rewrite) transfer(mine, theirs *fieldpath.Set) error {
 	found := false
-	out, err := r.each(func(e map[string]any, all *fieldpath.Set) *fieldpath.Set {
+	out := r.each(func(e map[string]any, all *fieldpath.Set) *fieldpath.Set {
 		if isApplier(e, r.Manager) {
 			found = true
 			return all.Union(mine)
 		}
 		return all.RecursiveDifference(theirs)
 	})
-	if err != nil {
-		return err
-	}
 	if r.changed = true; !found {
 		return r.put(out, mine, map[string]any{"manager": r.Manager, "operation": "Apply"})
 	}
 	r.entries = out
-	return nil
+	return r.err
 }
 
 // each returns the entries with the sets that keep returns for theirs. One with an empty set is left out.
-func (r *Rewrite) each(keep func(e map[string]any, all *fieldpath.Set) *fieldpath.Set) (out []map[string]any, err error) {
+func (r *Rewrite) each(keep func(e map[string]any, all *fieldpath.Set) *fieldpath.Set) (out []map[string]any) {
 	for _, e := range r.entries {
-		all, err := entrySet(e)
-		if err != nil {
-			return nil, err
-		}
+		all := r.held(e)
 		kept := keep(e, all)
 		if !kept.Equals(all) {
-			if e, err = withSet(e, kept); err != nil {
-				return nil, err
-			}
+			e = r.with(e, kept)
 		}
 		if !kept.Empty() {
 			out = append(out, e)
 		}
 	}
-	return out, nil
+	return out
 }
 
 // Limit ends what the named managers hold by updates and no configuration states, but for the last-applied
-// annotation: it then has no owner unless others hold it, too. typ is the type of the configurations. The
-// error is that of an entry that cannot be read.
+// annotation: it then has no owner unless others hold it, too. typ is the type of the configurations.
 //
 // Unlike kubectl: its migration gives the applier also what was never applied, and the next apply removes it.
 func (r *Rewrite) Limit(names []string, typ *merge.Type, stated ...any) error {
@@ -291,30 +258,20 @@ func (r *Rewrite) Limit(names []string, typ *merge.Type, stated ...any) error {
 		if !slices.ContainsFunc(names, func(name string) bool { return isBy(e, name, "Update") }) {
 			continue
 		}
-		all, err := entrySet(e)
-		if err != nil {
-			return err
-		}
-		kept := all.Intersection(fieldpath.NewSet(annotationPath))
+		kept := r.held(e).Intersection(fieldpath.NewSet(annotationPath))
 		for _, conf := range stated {
-			s, err := setOf(Present(merge.At[map[string]any](e, "fieldsV1"), conf, typ))
-			if err != nil {
-				return err
-			}
-			kept = kept.Union(s)
+			kept = kept.Union(r.of(Present(merge.At[map[string]any](e, "fieldsV1"), conf, typ)))
 		}
-		if out[i], err = withSet(e, kept); err != nil {
-			return err
-		}
+		out[i] = r.with(e, kept)
 	}
 	r.entries = out
-	return nil
+	return r.err
 }
 
 // Merge gives the applier what the named managers own by updates, as
 // k8s.io/client-go/util/csaupgrade does; with applied, also what they have applied. Entries
 // of subresources are not changed. Fields that they own in another version than the
-// applier's lose their owner. The error is that of an entry that cannot be read.
+// applier's lose their owner.
 func (r *Rewrite) Merge(names []string, applied bool) error {
 	for _, name := range names {
 		theirs := func(e map[string]any) bool {
@@ -329,36 +286,24 @@ func (r *Rewrite) Merge(names []string, applied bool) error {
 			first["manager"], first["operation"] = r.Manager, "Apply"
 			r.entries, r.changed = slices.Concat(r.entries[:at], []map[string]any{first}, r.entries[at+1:]), true
 		}
-		if err := r.take(at, theirs); err != nil {
-			return err
-		}
+		r.take(at, theirs)
 	}
-	return nil
+	return r.err
 }
 
 // take merges entries into the applier's.
-func (r *Rewrite) take(at int, theirs func(e map[string]any) bool) error {
+func (r *Rewrite) take(at int, theirs func(e map[string]any) bool) {
 	if !slices.ContainsFunc(r.entries, theirs) {
-		return nil
+		return
 	}
 	mine := r.entries[at]
-	all, err := entrySet(mine)
-	if err != nil {
-		return err
-	}
-	rest, err := r.without(func(e map[string]any) bool {
+	all := r.held(mine)
+	rest := r.without(func(e map[string]any) bool {
 		return theirs(e) && merge.At[string](e, "apiVersion") == merge.At[string](mine, "apiVersion")
 	}, all)
-	if err != nil {
-		return err
-	}
-	if mine, err = withSet(mine, all); err != nil {
-		return err
-	}
 	rest = slices.DeleteFunc(rest, theirs)
-	rest[slices.IndexFunc(rest, func(e map[string]any) bool { return isApplier(e, r.Manager) })] = mine
+	rest[slices.IndexFunc(rest, func(e map[string]any) bool { return isApplier(e, r.Manager) })] = r.with(mine, all)
 	r.entries, r.changed = rest, true
-	return nil
 }
 
 // Owners lists the managers that own fields of the object itself, other than by the
