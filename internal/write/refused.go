@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -91,23 +92,25 @@ func (s sent) lacking(c metav1.StatusCause) string {
 }
 
 // beside names a field near that of a cause which the server's text names, too, if its value is from live; "" if none.
-// A forbidden field is itself in the way, and the text may be a whole object (of a claim, which is immutable).
 func (s sent) beside(c metav1.StatusCause) string {
 	at, _ := s.path(c.Field)
-	for _, word := range words.FindAllString(c.Message, -1) {
+	_, is := merge.Lookup(s.Final, at, s.Type)
+	_, stated := merge.Lookup(s.Value, at, s.Type)
+	if c.Type == metav1.CauseTypeForbidden || is && !stated { // it is itself in the way, or an undo has put it there
+		return ""
+	}
+	for _, word := range strings.FieldsFunc(c.Message, func(r rune) bool { return !unicode.IsLetter(r) }) {
 		name := merge.Named(strings.ToLower(word[:1]) + word[1:]) // HostPID
 		for n := max(0, len(at)-2); n <= len(at); n++ {
 			full := at[:n].Child(name)
 			text := s.notLocals(full)
-			if text != "" && c.Type != metav1.CauseTypeForbidden && full.String() != at.String() && !merge.NewFinder(s.Live, s.Type).Refilled(full) {
+			if text != "" && full.String() != at.String() && !merge.NewFinder(s.Live, s.Type).Refilled(full) {
 				return ": " + strings.Replace(text, "the value", full.String(), 1)
 			}
 		}
 	}
 	return ""
 }
-
-var words = regexp.MustCompile(`[A-Za-z]+`)
 
 var servicePort = regexp.MustCompile(`^spec\.ports\[\d+\]\.name$`)
 

@@ -56,8 +56,7 @@ type Report struct {
 func (r Report) stored(p merge.Path, s sides) sides {
 	s.original, s.local = r.filled(p, s.original), r.filled(p, s.local)
 	for _, o := range []*merge.Opt{&s.live, &s.original, &s.local} {
-		o.Value = merge.Normal(r.Type.At(p), o.Value)
-		o.Value = merge.Respelled(merge.Field{Type: r.Type.At(p)}, o.Value, s.live.Value)
+		o.Value = merge.Respelled(merge.Field{Type: r.Type.At(p)}, merge.Normal(r.Type.At(p), o.Value), s.live.Value)
 	}
 	s.live.Value = r.withoutAllocated(p, s.live.Value)
 	return r.mask(p, s)

@@ -287,8 +287,10 @@ func (m *merger) gone(s *cursor, o, l, raw Opt) (Opt, bool) {
 // fill it in again, or stores it like absence. It is 0 where the removal has an effect. l is what
 // local states: nothing, or null, which asks for the default or for absence.
 func (m *merger) comesBack(s *cursor, l, v Opt) Cause {
+	t := s.field.Type
+	entries := s.entry || t != nil && t.Kind == Map && !t.Atomic && s.field.Default == nil // each of them is asked about
 	switch null := l.Set && l.Value == nil; {
-	case l.Set != null || s.entry && !null:
+	case l.Set != null || entries && !null:
 		return 0
 	case s.field.Allocated && m.completes() && m.sides[ofWanted].valueAt(m.typ).Set && stays(m.sides[ofWanted].find, m.live, s.path()):
 		return CauseServer

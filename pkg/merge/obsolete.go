@@ -32,11 +32,10 @@ func (m *merger) obsolete(s *cursor, x objects, res *edited) {
 
 // perKey returns the rule, or of one about the keys of two maps one for each that both have.
 func (d Default) perKey(v map[string]any) (rules []Default) {
-	last := len(d.Path) - 1
-	if !d.Moot || d.Path[last] != "*" {
+	if !d.Moot || d.Path[len(d.Path)-1] != "*" {
 		return []Default{d}
 	}
-	for _, k := range sortedKeys(At[map[string]any](v, d.Path[:last]...)) {
+	for _, k := range sortedKeys(At[map[string]any](v, d.Path[0])) {
 		if other := d.If[0].Path[0]; At[any](v, other, k) != nil {
 			d.Path, d.If = []string{d.Path[0], k}, []Condition{{Kind: IfSet, Path: []string{other, k}}}
 			rules = append(rules, d)
@@ -50,8 +49,7 @@ func (d *Default) holdsFor(t *Type, v map[string]any) bool {
 	return d.met(t, v, Complete(v, t, true).(map[string]any))
 }
 
-// obsoleteAt describes an obsolete field: the path to it from here, and what local states that
-// excludes it.
+// obsoleteAt is the path from here to an obsolete field, and what local states that excludes it.
 type obsoleteAt struct {
 	path    []string
 	by      Path
@@ -68,30 +66,22 @@ func (m *merger) obsoleteIn(s *cursor, at obsoleteAt, l map[string]any, res *edi
 	}
 	c := m.below(s, hop{name: name})
 	defer m.leave()
-	list, isList := r.([]any)
-	fields, isMap := r.(map[string]any)
 	switch {
-	case len(at.path) == 1 && m.triple.Reverts && m.restored(c, r) != at.held:
-	case len(at.path) == 1 && at.refused && !m.triple.Reverts:
+	case len(at.path) > 1:
+		at.path = at.path[1:]
+		if out := m.obsoleteBelow(c, at, l[name], r); !shared(out, r) {
+			res.put(name, Some(out))
+		}
+	case m.triple.Reverts && m.restored(c, r) != at.held:
+	case at.refused && !m.triple.Reverts:
 		if won, changed := m.displace(c, Disagreement{Kind: Both, Live: Some(r), By: at.by}); changed {
 			res.put(name, won)
 		}
-	case len(at.path) == 1:
+	default:
 		m.withdraw(c.path().String())
 		m.because(c, because{Opt{}, LocalSide, CauseDisplaced, Opt{}, Opt{}, Some(r)})
 		m.addRemoved(c, Opt{}, Removal{Value: r, Cause: CauseDisplaced, By: at.by})
 		res.put(name, Opt{})
-	case isList && c.field.Type != nil && len(at.path) > 2:
-		at.path = at.path[2:]
-		if out := m.obsoleteEntries(c, at, l[name], list); !shared(out, list) {
-			res.put(name, Some(out))
-		}
-	case isMap:
-		at.path = at.path[1:]
-		inner := edited{fields: fields}
-		if m.obsoleteIn(c, at, At[map[string]any](l, name), &inner); inner.changed {
-			res.put(name, Some(inner.fields))
-		}
 	}
 }
 
@@ -102,20 +92,24 @@ func (m *merger) restored(s *cursor, r any) bool {
 	return !has || !Equal(is, r, nil)
 }
 
-// obsoleteEntries applies obsoleteIn to every entry of a list.
-func (m *merger) obsoleteEntries(s *cursor, at obsoleteAt, local any, list []any) any {
+// obsoleteBelow applies obsoleteIn to an object, or to every entry of a list.
+func (m *merger) obsoleteBelow(s *cursor, at obsoleteAt, local, r any) any {
 	t := s.field.Type
+	if fields, isMap := r.(map[string]any); isMap {
+		out := edited{fields: fields}
+		m.obsoleteIn(s, at, At[map[string]any](local), &out)
+		return out.fields
+	}
+	list, isList := r.([]any)
+	if !isList || t == nil || len(at.path) == 1 {
+		return r
+	}
+	at.path = at.path[1:] // "*"
 	entries, _ := local.([]any)
 	return Rebuilt(list, func(e any) any {
-		r, isMap := e.(map[string]any)
-		if !isMap {
-			return e
-		}
-		l := At[map[string]any](pick(entries, EntryAt(entries, StepOf(t, e, 0), t)).Value)
-		next := edited{fields: r}
-		m.obsoleteIn(m.below(s, hop{list: t, entry: e}), at, l, &next)
-		m.leave()
-		return next.fields
+		defer m.leave()
+		l := pick(entries, EntryAt(entries, StepOf(t, e, 0), t)).Value
+		return m.obsoleteBelow(m.below(s, hop{list: t, entry: e}), at, l, e)
 	})
 }
 

@@ -12,13 +12,17 @@ import (
 //
 // Rule: docs/semantics.md#the-rules ("Fields that have no use any more").
 func (c *checker) moot(a *at) bool {
-	p := a.path()
+	return (Merge{Type: c.typ, Result: c.result}).Moot(a.path())
+}
+
+// Moot reports whether the rest of the result makes what is at the path obsolete.
+func (m Merge) Moot(p merge.Path) bool {
 	for n := len(p) - 1; n >= 0; n-- {
-		t := c.typ.At(p[:n])
+		t := m.Type.At(p[:n])
 		if t == nil {
 			continue
 		}
-		is, _ := merge.Lookup(c.result, p[:n], c.typ)
+		is, _ := merge.Lookup(m.Result, p[:n], m.Type)
 		result, ok := merge.Complete(is, t, true).(map[string]any)
 		for _, d := range t.Defaults {
 			if ok && d.Moot && leads(d.Path, p[n:]) && holds(d, result, p[len(p)-1].Name) {

@@ -110,6 +110,7 @@ const (
 	ruleAtomic  = "atomic: one value, and local's; the library merges what is inside"
 	ruleDefault = "equality: what the server would fill in again stays as live has it"
 	ruleAlloc   = "equality: an allocated field stated as empty is left to the server"
+	ruleMoot    = "obsolete: what the API refuses beside local's value is displaced; the library leaves both"
 	ruleEmpty   = "removal: a map or list of which nothing is left goes itself"
 	unexplained = "unexplained"
 )
@@ -143,6 +144,8 @@ func explain(typ *merge.Type, in merge.Triple, theirs any, c merge.Change) strin
 		return ruleMade
 	case c.New.Set && shown(c.New.Value) == shown(nullless(local)) && whole(f):
 		return ruleAtomic
+	case !c.New.Set && (laws.Merge{Type: typ, Result: theirs}).Moot(c.Path):
+		return ruleMoot
 	case !c.New.Set && empty(c.Old.Value):
 		return ruleEmpty
 	case f.Allocated && stated && laws.Alike(merge.Some(local), merge.Opt{}, merge.Field{Type: f.Type, ZeroIsAbsent: true}):
