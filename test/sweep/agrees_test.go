@@ -106,6 +106,7 @@ const (
 	ruleSet     = "order: a set has none"
 	ruleGroup   = "repeated keys: entries that share an identity are paired by what else they have"
 	ruleFixed   = "fixed: what a queue or admission added to what can no longer be changed stays"
+	ruleShrunk  = "fixed: what a controller removed from what may only shrink is not added again"
 	ruleMade    = "equality: an atomic value that the server made of local's is left alone"
 	ruleAtomic  = "atomic: one value, and local's; the library merges what is inside"
 	ruleDefault = "equality: what the server would fill in again stays as live has it"
@@ -140,6 +141,8 @@ func explain(typ *merge.Type, in merge.Triple, theirs any, c merge.Change) strin
 		return ruleDefault
 	case c.New.Set && shown(c.New.Value) == shown(live) && whole(f) && (laws.Merge{Type: typ}).Fixed(c.Path):
 		return ruleFixed
+	case !c.New.Set && stated && live == nil && (laws.Merge{Type: typ}).Fixed(c.Path):
+		return ruleShrunk
 	case c.New.Set && shown(c.New.Value) == shown(live) && (whole(f) || local == ""):
 		return ruleMade
 	case c.New.Set && shown(c.New.Value) == shown(nullless(local)) && whole(f):
