@@ -190,11 +190,11 @@ func (m *merger) mergeValue(s *cursor, o, l, v Opt) (Opt, bool) {
 	return m.leaf(s, o, l, v)
 }
 
-// madeOfNothing reports whether original left out the object, map or list, the server has filled it in as a
-// whole, and no other manager has written it: its parts are then as applied as the whole. Server-side apply,
-// which records no owner of them, keeps them.
+// madeOfNothing reports whether original left out the list, the server has filled it in as a whole, and no
+// other manager has written it: its entries are then as applied as the whole. Server-side apply, which records
+// no owner of them, keeps them.
 func (m *merger) madeOfNothing(s *cursor, o, v Opt) bool {
-	return !o.Set && (s.field.Default != nil || isList(s.field.Type)) && m.triple.Original != nil && !m.triple.Applied && m.filled(ofOriginal, s, o, v) && m.foreign(s.path()) == nil
+	return !o.Set && isList(s.field.Type) && m.triple.Original != nil && !m.triple.Applied && m.filled(ofOriginal, s, o, v) && m.foreign(s.path()) == nil
 }
 
 // isList reports whether a list is merged entry by entry.
