@@ -161,9 +161,10 @@ func mixed(of [4]merge.Opt) bool {
 	case sameOpt(base, theirs), sameOpt(ours, theirs):
 		return !sameOpt(ours, got)
 	}
-	text, clean, _ := mergedText(of)
-	parts, sure := partsOf(of)
-	if clean && merge.Identical(text, got.Value) || sure && !slices.ContainsFunc(slices.Collect(maps.Values(parts)), mixed) {
+	if parts, sure := partsOf(of); sure && !slices.ContainsFunc(slices.Collect(maps.Values(parts)), mixed) {
+		return false
+	}
+	if text, clean, _ := mergedText(of); clean && merge.Identical(text, got.Value) {
 		return false
 	}
 	was, our, their, is := entryCounts(base.Value), entryCounts(ours.Value), entryCounts(theirs.Value), entryCounts(got.Value)

@@ -350,8 +350,8 @@ func (s sent) nodePort(text string) string {
 	return ""
 }
 
-// double returns the other entry of the list, or of one with the same entries beside it (initContainers), that has the value at a path, or the keys of its entry, who set the
-// one that local does not set, and the remedy.
+// double returns the other entry of the list, or of one with the same entries beside it (initContainers), that has
+// the value at a path, or the keys of its entry, who set the one that local does not set, and the remedy.
 func (s sent) double(at merge.Path) string {
 	n := len(at) - 1
 	for n >= 0 && at[n].Kind == merge.FieldStep {

@@ -168,7 +168,10 @@ func emptied(p apply.Planned, obj map[string]any, at merge.Path) bool {
 
 // reportUnstored notes the sent values that the server's answer lacks, or has changed.
 func (c *applying) reportUnstored(obj map[string]any) {
-	if sent, _ := merge.ReadJSON(c.last.Body); lastapplied.Read(sent).Text != "" && lastapplied.Read(obj).Text == "" {
+	v, _ := merge.ReadJSON(c.last.Body)
+	sent, _ := v.(map[string]any) // nil: a JSON patch, which is bound to values
+	annotation := func(of any) string { return merge.At[string](of, "metadata", "annotations", lastapplied.Annotation) }
+	if annotation(sent) != "" && annotation(obj) == "" {
 		c.note("the server does not store the last-applied annotation, as an admission policy drops it: what leaves the file stays in live: merge with --server-side, or always with --original=managed-fields")
 	}
 	known := map[string]bool{}
@@ -178,7 +181,7 @@ func (c *applying) reportUnstored(obj map[string]any) {
 	for _, d := range c.out.Planned.Doubtful {
 		known[d.Path.String()] = !d.Edited
 	}
-	for _, change := range unstored(c.out.Planned, c.last.Body, obj) {
+	for _, change := range unstored(c.out.Planned, sent, obj) {
 		at := change.Path.String()
 		switch {
 		case known[at], emptied(c.out.Planned, obj, change.Path):
@@ -194,10 +197,8 @@ func (c *applying) reportUnstored(obj map[string]any) {
 
 // unstored returns the changes from obj, the server's answer, to the object that was sent, and to what
 // of it is in the file and in live, and so was not sent again.
-func unstored(p apply.Planned, body []byte, obj map[string]any) []merge.Change {
-	v, err := merge.ReadJSON(body)
-	sent, ok := v.(map[string]any) // not a JSON patch, which is bound to values
-	if err != nil || !ok {
+func unstored(p apply.Planned, sent, obj map[string]any) []merge.Change {
+	if sent == nil {
 		return nil
 	}
 	var dropped []merge.Change

@@ -68,7 +68,11 @@ func (c Condition) holds(t *Type, stated, now map[string]any) bool {
 	switch c.Kind {
 	case IfIs, IfNot:
 		is := At[any](now, c.Path...)
-		return (is == c.Text || is != nil && fmt.Sprint(is) == c.Text) == (c.Kind == IfIs)
+		text, isText := is.(string)
+		if is != nil && !isText { // a number, or true
+			text = fmt.Sprint(is)
+		}
+		return (is != nil && text == c.Text) == (c.Kind == IfIs)
 	case IfSet:
 		return !c.unset(t, now)
 	case IfUnset:

@@ -172,9 +172,6 @@ func (m *merger) mergeValue(s *cursor, o, l, v Opt) (Opt, bool) {
 	}
 	t := s.field.Type
 	if t == nil || !t.Atomic && t.Kind != List && t.Kind != Scalar {
-		if m.madeOfNothing(s, o, v) {
-			o = v
-		}
 		switch lv := l.Value.(type) {
 		case map[string]any:
 			if vv, ok := v.Value.(map[string]any); ok && !isList(t) {
@@ -183,6 +180,9 @@ func (m *merger) mergeValue(s *cursor, o, l, v Opt) (Opt, bool) {
 			}
 		case []any:
 			if _, ok := v.Value.([]any); ok && isList(t) {
+				if m.madeOfNothing(s, o, v) {
+					o = v
+				}
 				return m.list(s, At[[]any](o.Value), lv, v)
 			}
 		}
@@ -194,7 +194,7 @@ func (m *merger) mergeValue(s *cursor, o, l, v Opt) (Opt, bool) {
 // other manager has written it: its entries are then as applied as the whole. Server-side apply, which records
 // no owner of them, keeps them.
 func (m *merger) madeOfNothing(s *cursor, o, v Opt) bool {
-	return !o.Set && isList(s.field.Type) && m.triple.Original != nil && !m.triple.Applied && m.filled(ofOriginal, s, o, v) && m.foreign(s.path()) == nil
+	return !o.Set && m.triple.Original != nil && !m.triple.Applied && m.filled(ofOriginal, s, o, v) && m.foreign(s.path()) == nil
 }
 
 // isList reports whether a list is merged entry by entry.
