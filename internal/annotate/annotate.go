@@ -1,6 +1,6 @@
-// Package annotate plans changes of the last-applied annotation alone, and reports what they
-// mean for the next merge: what view-last-applied, edit-last-applied, set-last-applied and
-// disown do. It refuses to read objects, to ask, and to send anything.
+// Package annotate changes the last-applied annotation alone, as a run, and reports what that means for
+// the next merge: what view-last-applied, edit-last-applied, set-last-applied and disown do. It refuses
+// to know flags, to ask and to print.
 package annotate
 
 import (
@@ -21,41 +21,20 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
-// Rewrite gives the configuration that is to stand in the last-applied annotation
-// in place of what was read there. It is called again where another client wrote
-// the object meanwhile.
-type Rewrite func(ctx context.Context, was lastapplied.Original) (lastapplied.Original, error)
-
 // Planner plans them, with the settings of a merge.
 type Planner struct{ *apply.Planner }
 
-// Annotated is a planned change of the last-applied annotation of one object:
-// Final differs from Live in it and in nothing else.
-type Annotated struct {
-	apply.Planned
-	Was lastapplied.Original
-	Now lastapplied.Original // as it is kept: shortened, a Secret's values blanked
-
-	Rewrite Rewrite // by which it is planned again
-}
-
-// Annotate plans a write of the last-applied annotation alone. s.Value is the
-// local object where there is one, else live. The error names the object.
-func (p Planner) Annotate(ctx context.Context, s apply.Subject, live map[string]any, rewrite Rewrite) (Annotated, error) {
-	out := Annotated{Planned: apply.Planned{Subject: s, Live: live}, Was: lastapplied.Read(live), Rewrite: rewrite}
-	out.Sensitive = p.Sensitive(s, merge.Triple{Original: out.Was.Value, Local: s.Value, Live: live})
-	if live == nil {
-		return out, fmt.Errorf("%s: %w", s.Name, apply.Absent(s))
-	}
-	if err := apply.Deleting(live); err != nil {
-		return out, fmt.Errorf("%s: %w", s.Name, err)
-	}
-	conf, err := rewrite(ctx, out.Was)
+// Annotate plans to put a configuration into the last-applied annotation: Final differs from live in it,
+// and in nothing else. s.Value is the local object where there is one, else live.
+func (p Planner) Annotate(ctx context.Context, s apply.Subject, live map[string]any, conf lastapplied.Original) (apply.Planned, error) {
+	out, was := apply.Planned{Subject: s, Live: live}, lastapplied.Read(live)
+	out.Sensitive = p.Sensitive(s, merge.Triple{Original: was.Value, Local: s.Value, Live: live})
+	err := apply.Gone(s, live)
 	if err != nil {
-		return out, fmt.Errorf("%s: %w", s.Name, err)
+		return out, err
 	}
 	if out.Type, err = p.TypeOf(ctx, s, conf.Value); err != nil {
-		return out, fmt.Errorf("%s: %w", s.Name, err)
+		return out, err
 	}
 	text, err := lastapplied.Encode(conf.Value, lastapplied.Options{
 		Namespace: merge.At[string](live, "metadata", "namespace"),
@@ -64,13 +43,13 @@ func (p Planner) Annotate(ctx context.Context, s apply.Subject, live map[string]
 		Blanked:   conf.Blanking,
 	})
 	if err != nil {
-		return out, fmt.Errorf("%s: %w", s.Name, err)
+		return out, err
 	}
 	final := merge.At[map[string]any](lastapplied.With(live, text))
-	if out.Now = lastapplied.Read(final); out.Now.State == lastapplied.Foreign {
-		return out, fmt.Errorf("%s: %w", s.Name, apply.ErrForeign)
+	if lastapplied.Read(final).State == lastapplied.Foreign {
+		return out, apply.ErrForeign
 	}
-	if out.Final = final; text != out.Was.Text {
+	if out.Final = final; text != was.Text {
 		out.Action = apply.Change
 	}
 	return out, nil
@@ -151,19 +130,20 @@ func (m Meaning) Conditional() string {
 	return "would be " + m.Text
 }
 
-// Meanings reports, field by field, what the next merge will do since the
-// configuration a.Was was made a.Now. local will be merged then; nil where
-// it is not known: then what was applied last is merged, without the fields that were
-// given up. The error is one of the merge, which is gone through for this.
-func (p Planner) Meanings(ctx context.Context, a Annotated, local *object.Object) ([]Meaning, error) {
-	was, now := asApplied(a.Was.Value), asApplied(a.Now.Value)
+// Meanings reports, field by field, what the next merge will do since the configuration before was
+// made that of a. local will be merged then; nil where it is not known: then what was applied last is
+// merged, without the fields that were given up. The error is one of the merge, which is gone through
+// for this.
+func (p Planner) Meanings(ctx context.Context, a apply.Planned, before any, local *object.Object) ([]Meaning, error) {
+	after := lastapplied.Read(a.Final).Value
+	was, now := asApplied(before), asApplied(after)
 	changes := merge.Diff(was, now, a.Type)
 	if len(changes) == 0 {
 		return nil, nil
 	}
 	m := meaning{typ: a.Type, live: lastapplied.FoldStringData(a.Live)}
 	if redact.IsSecret(a.Value) {
-		m.values = redact.ValuesOf(a.Live, a.Was.Value, a.Now.Value)
+		m.values = redact.ValuesOf(a.Live, before, after)
 	}
 	subject := a.Subject
 	if local != nil {
@@ -182,7 +162,7 @@ func (p Planner) Meanings(ctx context.Context, a Annotated, local *object.Object
 	if err != nil {
 		return nil, err
 	}
-	m.elsewhere = object.Object{Value: a.Live}.APIVersion() != object.Object{Value: merge.At[map[string]any](a.Now.Value)}.APIVersion()
+	m.elsewhere = object.Object{Value: a.Live}.APIVersion() != object.Object{Value: merge.At[map[string]any](after)}.APIVersion()
 	m.sensitive = planned.Sensitive
 	m.local, m.result = lastapplied.FoldStringData(subject.Value), planned.Result
 	changes = slices.DeleteFunc(changes, func(c merge.Change) bool { return c.Op == merge.OpOrder })

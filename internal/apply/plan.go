@@ -252,9 +252,12 @@ func Deleting(live map[string]any) error {
 // ErrAbsent reports that an object which is to be changed does not exist.
 var ErrAbsent = errors.New("there is no such object")
 
-// Absent is ErrAbsent with the namespace, and with what to do.
-func Absent(s Subject) error {
-	return fmt.Errorf("%w%s: to make it, kubectl merge -f FILE", ErrAbsent, object.Within(s.Namespace()))
+// Gone is Deleting or, where there is no live object, ErrAbsent with the namespace, and with what to do.
+func Gone(s Subject, live map[string]any) error {
+	if live == nil {
+		return fmt.Errorf("%w%s: to make it, kubectl merge -f FILE", ErrAbsent, object.Within(s.Namespace()))
+	}
+	return Deleting(live)
 }
 
 // releases reports whether a result lacks a finalizer of live, for which its deletion may wait.

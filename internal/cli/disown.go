@@ -9,9 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/annotate"
 	"github.com/kubectl-merge/kubectl-merge/internal/complete"
 	filemerge "github.com/kubectl-merge/kubectl-merge/internal/files"
-	"github.com/kubectl-merge/kubectl-merge/internal/target"
+	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -47,14 +48,13 @@ and its layout stay. Entries of lists and maps are named by their keys.`,
 
 func (v *disownVerb) run(ctx context.Context) error {
 	names, err := v.parse(v.args)
+	if err == nil {
+		err = v.begin(ctx, names)
+	}
 	if err != nil {
 		return err
 	}
-	objects, errs, err := v.read(ctx, names)
-	if err := errors.Join(append(errs, err)...); err != nil {
-		return err
-	}
-	return v.disown(ctx, objects)
+	return v.disown(ctx)
 }
 
 // parse splits the arguments into those that name objects, none if -f is given, and the fields.
@@ -89,15 +89,15 @@ func (v *disownVerb) parse(args []string) (names []string, err error) {
 // disown plans all changes before it writes any. The files are written last: a file without a field
 // that the applier still owns would have the next merge remove it from live. Whether they can be
 // written is found out first.
-func (v *disownVerb) disown(ctx context.Context, targets []target.Target) error {
-	d := &target.Disowning{Access: &v.Access, Fields: v.fields, Files: v.write}
-	all, err := d.Plan(ctx, targets)
-	if err != nil {
+func (v *disownVerb) disown(ctx context.Context) error {
+	d := &annotate.Disowning{Run: v.Run, Fields: v.fields, Files: v.write}
+	if err := d.Plan(ctx); err != nil {
 		return err // nothing is written after an error
 	}
-	var files []*target.FileEdit
+	var files []*annotate.FileEdit
 	if v.write {
-		if files, err = d.Edits(ctx, all, v.inputs.Files); err != nil {
+		var err error
+		if files, err = d.Edits(ctx, v.inputs.Files); err != nil {
 			return err
 		}
 	}
@@ -108,40 +108,25 @@ func (v *disownVerb) disown(ctx context.Context, targets []target.Target) error 
 			}
 		}
 	}
-	var errs []error
-	counts := map[write.Outcome]int{}
-	for _, one := range all {
-		became, err := v.send(ctx, one)
-		if err != nil {
-			one.Failed = true
-			errs = append(errs, err)
-		}
-		counts[became]++
-	}
-	errs = append(errs, v.close(ctx))
-	v.summary(targets, counts)
-	return errors.Join(append(errs, each(files, v.writeFile)...)...)
+	err := v.send(ctx, func(item *run.Item) error { return v.disowned(d.Of(item)) })
+	return errors.Join(append([]error{err}, each(files, v.writeFile)...)...)
 }
 
-// send writes one object's annotation, and reports its outcome and its meaning.
-func (v *disownVerb) send(ctx context.Context, d *target.Disowned) (write.Outcome, error) {
-	if d.Change == nil {
-		return write.Unchanged, nil
+// disowned reports the outcome of one object, and its meaning.
+func (v *disownVerb) disowned(d *annotate.Disowned) error {
+	if !d.Changes() {
+		return nil
 	}
-	out, err := v.put(ctx, d.Target, *d.Change)
-	if err != nil {
-		return write.Failed, err
-	}
-	out.Outcome = write.Disowned
-	v.meanings(d.Target, d.Meanings, v.mode == dryNone)
+	d.Result.Outcome = write.Disowned
+	v.meanings(d.Item, d.Meanings, v.mode == dryNone)
 	if !v.write && len(d.Filed) > 0 {
-		v.note(d.String(), d.Local.Origin.File+": take it out there too, or let -w do it")
+		v.note(d.Target.String(), d.Object.Origin.File+": take it out there too, or let -w do it")
 	}
-	return out.Outcome, v.written(d.Target, *d.Change, out)
+	return v.written(d.Item)
 }
 
 // writeFile replaces the old text by the new one, or shows the difference.
-func (v *disownVerb) writeFile(f *target.FileEdit) error {
+func (v *disownVerb) writeFile(f *annotate.FileEdit) error {
 	if err := f.Writable(); err != nil {
 		return err
 	}
@@ -161,7 +146,7 @@ func (v *disownVerb) writeFile(f *target.FileEdit) error {
 	return nil
 }
 
-func (v *disownVerb) showFile(f *target.FileEdit) error {
+func (v *disownVerb) showFile(f *annotate.FileEdit) error {
 	text, err := filemerge.Diff(filemerge.Texts{From: f.Name, To: f.Name, Old: string(f.Old), Now: string(f.Now)}, filemerge.Hiding{ShowSecrets: v.secrets, Rules: v.Planner.Rules.All()})
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.Name, err)

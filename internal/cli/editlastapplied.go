@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/editor"
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
-	"github.com/kubectl-merge/kubectl-merge/internal/target"
+	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/term"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
@@ -39,15 +39,18 @@ What cannot be saved is kept in a file whose name is printed.`,
 // Unlike kubectl: it starts vi where there is no terminal, too, which then never ends.
 func (v *targetVerb) editAll(ctx context.Context) error {
 	// As in kubectl, -o yaml and json also set the format of the edited text.
-	objects, errs, err := v.read(ctx, v.args)
-	if err := errors.Join(append(errs, err)...); err != nil {
+	if err := v.begin(ctx, v.args); err != nil {
+		return err
+	}
+	v.Merge(ctx)
+	if err := v.failures(); err != nil {
 		return err
 	}
 	if editor.NeedsTerminal(os.Getenv) && !term.IsTerminal(v.In) {
 		return errors.New("there is no terminal to edit on: set KUBE_EDITOR to a command, or use set-last-applied -f FILE")
 	}
-	for _, o := range objects {
-		if err := v.edit(ctx, o); err != nil {
+	for _, item := range v.Items {
+		if err := v.edit(ctx, item); err != nil {
 			return errors.Join(err, v.close(ctx)) // configurations saved before are printed whole
 		}
 	}
@@ -55,10 +58,10 @@ func (v *targetVerb) editAll(ctx context.Context) error {
 }
 
 // edit passes one object through the editor. The text is kept after any failure.
-func (v *targetVerb) edit(ctx context.Context, o target.Target) error {
-	s, err := v.begin(ctx, o)
+func (v *targetVerb) edit(ctx context.Context, item *run.Item) error {
+	s, err := v.draft(ctx, item)
 	if err != nil {
-		return fmt.Errorf("%s: %w", o, err)
+		return fmt.Errorf("%s: %w", item.Target, err)
 	}
 	said, err := s.loop(ctx)
 	if ctx.Err() != nil && err != nil {
@@ -68,7 +71,7 @@ func (v *targetVerb) edit(ctx context.Context, o target.Target) error {
 		return s.saved(err)
 	}
 	if said != "" {
-		return v.remark(diff.Note{Object: o.String(), Kind: noteOutcome, Message: said}, said)
+		return v.remark(diff.Note{Object: item.Target.String(), Kind: noteOutcome, Message: said}, said)
 	}
 	return nil
 }
@@ -76,23 +79,23 @@ func (v *targetVerb) edit(ctx context.Context, o target.Target) error {
 // editing is the state of one configuration's edit.
 type editing struct {
 	*targetVerb
-	*target.Edit
+	*annotate.Edit
 	draft    *editor.Draft
 	first    []byte // the text at the beginning
 	unedited bool   // the editor failed, and the text is unchanged
 }
 
-// begin starts with the current last-applied. As in kubectl, -o json has the text edited as JSON.
-func (v *targetVerb) begin(ctx context.Context, t target.Target) (*editing, error) {
+// draft starts with the current last-applied. As in kubectl, -o json has the text edited as JSON.
+func (v *targetVerb) draft(ctx context.Context, item *run.Item) (*editing, error) {
 	asJSON, ext := v.output == "json", ".yaml"
 	if asJSON {
 		ext = ".json"
 	}
-	edit, err := v.Edit(ctx, t, asJSON)
+	edit, err := v.Edit(ctx, item, asJSON)
 	if err != nil {
 		return nil, err
 	}
-	draft, err := editor.NewDraft(fileName(strings.ReplaceAll(t.String(), "/", "-"), map[string]bool{}) + ext)
+	draft, err := editor.NewDraft(fileName(strings.ReplaceAll(item.Target.String(), "/", "-"), map[string]bool{}) + ext)
 	return &editing{targetVerb: v, Edit: edit, draft: draft, first: edit.Body}, err
 }
 
@@ -118,26 +121,25 @@ func (s *editing) loop(ctx context.Context) (said string, err error) {
 		if reason != nil && (bytes.Equal(before, s.Body) || try > blindTries && !term.IsTerminal(s.In)) {
 			return "", fmt.Errorf("%s: %w", editInVain, reason)
 		}
-		var next annotate.Annotated
-		if next, reason = s.Edit.Plan(ctx, func(text string) { s.note(s.Target.String(), text) }); reason != nil {
+		if reason = s.Edit.Plan(ctx, func(text string) { s.note(s.Target.String(), text) }); reason != nil {
 			if ctx.Err() != nil {
 				return "", reason
 			}
 			continue
 		}
-		if s.Same(next) {
+		if s.Same() {
 			return "Edit cancelled, no changes made.", s.draft.Discard()
 		}
-		all, err := s.Meanings(ctx, next)
+		all, err := s.Meanings(ctx)
 		if err != nil {
 			return "", err
 		}
-		s.meanings(s.Target, all, true)
+		s.meanings(s.Item, all, true)
 		yes, err := s.ask(ctx)
 		if err != nil || !yes {
 			return "Edit cancelled, not saved: your text is in " + s.draft.Path, err
 		}
-		return "", s.save(ctx, next)
+		return "", s.save(ctx)
 	}
 }
 
@@ -162,7 +164,7 @@ func (s *editing) open(ctx context.Context, reason error) error {
 		s.unedited = bytes.Equal(got, text) && bytes.Equal(s.Body, s.first)
 		return err
 	}
-	s.Body = target.Behind(header, bytes.ReplaceAll(got, []byte("\r\n"), []byte("\n")))
+	s.Body = annotate.Behind(header, bytes.ReplaceAll(got, []byte("\r\n"), []byte("\n")))
 	return nil
 }
 
@@ -182,16 +184,18 @@ func (s *editing) ask(ctx context.Context) (bool, error) {
 }
 
 // save writes the annotation, and then discards the draft.
-func (s *editing) save(ctx context.Context, next annotate.Annotated) error {
-	out, err := s.put(ctx, s.Target, next)
-	if next.Action != apply.Nothing {
-		out.Outcome = write.Edited
-	}
-	if err == nil {
-		err = s.written(s.Target, next, out)
-	}
-	if err != nil {
-		return err
+func (s *editing) save(ctx context.Context) error {
+	one := &run.Plan{Job: s.Job, Items: []*run.Item{s.Item}}
+	one.Send(ctx, func(item *run.Item) {
+		if item.Planned.Action != apply.Nothing {
+			item.Result.Outcome = write.Edited
+		}
+		if item.Err == nil {
+			item.Err = s.written(item)
+		}
+	})
+	if s.Err != nil {
+		return s.Err
 	}
 	return s.draft.Discard()
 }

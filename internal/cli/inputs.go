@@ -16,7 +16,6 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/internal/suggest"
-	"github.com/kubectl-merge/kubectl-merge/internal/target"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 )
@@ -153,17 +152,6 @@ func (c *call) checkNamed() error {
 	return nil
 }
 
-// find returns the named objects; only those that a selector has chosen have been read.
-func (c *call) find(ctx context.Context) (*targetVerb, []target.Target, error) {
-	k := &targetVerb{call: &call{env: c.env, options: options{manager: apply.DefaultManager}}}
-	k.inputs.Selector = c.inputs.Selector
-	if err := k.open(ctx); err != nil {
-		return nil, nil, err
-	}
-	targets, err := k.find(ctx, c.args)
-	return k, targets, err
-}
-
 // lastApplied returns the named objects as they were applied last, or those of the release: the local side
 // of a merge of the same files. nil if none is named.
 func (c *call) lastApplied(ctx context.Context) ([]object.Object, error) {
@@ -175,32 +163,38 @@ func (c *call) lastApplied(ctx context.Context) ([]object.Object, error) {
 	case len(c.args) == 0:
 		return nil, nil
 	}
-	k, targets, err := c.find(ctx)
+	k := &targetVerb{call: &call{env: c.env, options: options{manager: apply.DefaultManager}}}
+	k.inputs.Selector = c.inputs.Selector
+	err := k.open(ctx)
+	if err == nil {
+		err = k.objects(ctx, c.args)
+	}
 	if err != nil {
 		return nil, err
 	}
+	k.Merge(ctx)
 	file := "give the file that will be merged: kubectl merge " + c.verb.name() + " -f FILE"
-	errs, out := k.Read(ctx, targets), []object.Object{}
-	for i, t := range targets {
-		if errs[i] != nil {
+	out := []object.Object{}
+	for _, item := range k.Items {
+		if item.Err != nil {
 			continue
 		}
-		was := lastapplied.Read(t.Live)
+		was, t := lastapplied.Read(item.Planned.Live), item.Target
 		value, isMap := was.Value.(map[string]any)
 		switch {
 		case c.output == string(diff.ExplainBlame) && (was.Problem != "" || !isMap || was.State == lastapplied.Blanked):
 			out = append(out, t.Identity()) // it has owners all the same
 		case was.Problem != "":
-			errs[i] = fmt.Errorf("%s: %s", t, was.Problem)
+			item.Err = fmt.Errorf("%s: %s", t, was.Problem)
 		case !isMap:
-			errs[i] = fmt.Errorf("%s: has no last-applied-configuration annotation: %s", t, file)
+			item.Err = fmt.Errorf("%s: has no last-applied-configuration annotation: %s", t, file)
 		case was.State == lastapplied.Blanked:
-			errs[i] = fmt.Errorf("%s: its annotation does not keep the values: %s", t, file)
+			item.Err = fmt.Errorf("%s: its annotation does not keep the values: %s", t, file)
 		default:
 			out = append(out, object.Object{Value: value}.InNamespace(t.Namespace))
 		}
 	}
-	return out, errors.Join(errs...)
+	return out, k.failures()
 }
 
 // releasePrefix begins an --original that is the manifest of a Helm release.

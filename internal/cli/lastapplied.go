@@ -9,15 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/annotate"
 	"github.com/kubectl-merge/kubectl-merge/internal/complete"
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
 	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
-	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 	"github.com/kubectl-merge/kubectl-merge/internal/redact"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/suggest"
-	"github.com/kubectl-merge/kubectl-merge/internal/target"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
@@ -46,32 +43,33 @@ its labels or by --all.`,
 })
 
 func (v *viewVerb) run(ctx context.Context) error {
-	objects, errs, err := v.read(ctx, v.args)
-	if err != nil {
+	if err := v.begin(ctx, v.args); err != nil {
 		return err
 	}
+	v.Merge(ctx)
 	var bare []string
-	for i, o := range objects {
-		was := lastapplied.Read(o.Live)
+	for _, item := range v.Items {
+		was := lastapplied.Read(item.Planned.Live)
 		switch {
-		case errs[i] != nil:
-		case was.State == lastapplied.None && o.Chosen:
-			bare = append(bare, o.String())
+		case item.Err != nil:
+		case was.State == lastapplied.None && v.Chosen(item):
+			bare = append(bare, item.Target.String())
 		default:
-			errs[i] = v.show(o, was)
+			item.Err = v.show(item, was)
 		}
 	}
-	return errors.Join(errors.Join(errs...), v.left(bare))
+	return errors.Join(v.failures(), v.left(bare))
 }
 
 // show prints one configuration.
 //
 // Unlike kubectl: an object without one is an error. Nothing at all, and success,
 // would read as an empty configuration.
-func (v *viewVerb) show(o target.Target, was lastapplied.Original) error {
+func (v *viewVerb) show(item *run.Item, was lastapplied.Original) error {
+	o := item.Target
 	switch was.State {
 	case lastapplied.None:
-		return fmt.Errorf("%s: no last-applied-configuration annotation found on resource: %s%s: to adopt it, record what was applied: kubectl merge set-last-applied --create-annotation -f FILE", o, o.Name, ownership.Makers(o.Live))
+		return fmt.Errorf("%s: no last-applied-configuration annotation found on resource: %s%s: to adopt it, record what was applied: kubectl merge set-last-applied --create-annotation -f FILE", o, o.Name, ownership.Makers(item.Planned.Live))
 	case lastapplied.Garbage:
 		return fmt.Errorf("%s: %s", o, was.Problem)
 	case lastapplied.Foreign:
@@ -81,7 +79,7 @@ func (v *viewVerb) show(o target.Target, was lastapplied.Original) error {
 	if err != nil {
 		return fmt.Errorf("%s: last-applied: %w", o, err)
 	}
-	return v.emit(v.confText(o, was, conf))
+	return v.emit(v.confText(item, was, conf))
 }
 
 // confText is the configuration in the form asked for. A Secret's values are hidden,
@@ -89,10 +87,10 @@ func (v *viewVerb) show(o target.Target, was lastapplied.Original) error {
 //
 // Unlike kubectl: which prints them; a password should not be shown to those who only want
 // to know which fields are theirs.
-func (v *viewVerb) confText(o target.Target, was lastapplied.Original, conf any) ([]byte, error) {
+func (v *viewVerb) confText(item *run.Item, was lastapplied.Original, conf any) ([]byte, error) {
 	hidden := conf
-	if at := (redact.Place{Values: redact.ValuesOf(o.Live)}); !v.secrets {
-		_, all := redact.MaskAt(at, merge.Opt{}, merge.Some(conf), v.Sensitive(o, conf))
+	if at := (redact.Place{Values: redact.ValuesOf(item.Planned.Live)}); !v.secrets {
+		_, all := redact.MaskAt(at, merge.Opt{}, merge.Some(conf), v.Sensitive(item, conf))
 		hidden = all.Value
 		if m, isMap := all.Value.(map[string]any); isMap && was.State == lastapplied.Blanked { // metadata alone has values to hide
 			if hidden = conf; m["metadata"] != nil {
@@ -102,7 +100,7 @@ func (v *viewVerb) confText(o target.Target, was lastapplied.Original, conf any)
 	}
 	masked := !merge.Equal(conf, hidden, nil)
 	if masked {
-		v.note(o.String(), "secret values are hidden: --show-secrets shows them")
+		v.note(item.Target.String(), "secret values are hidden: --show-secrets shows them")
 	}
 	v.printed++
 	if v.output == "yaml" {
@@ -156,50 +154,26 @@ func (v *targetVerb) set(ctx context.Context) error {
 	if err := v.validateInput(); err != nil {
 		return err
 	}
-	objects, errs, err := v.read(ctx, nil)
-	if err != nil {
+	if err := v.begin(ctx, nil); err != nil {
 		return err
 	}
-	plans := make([]annotate.Annotated, len(objects))
-	for i, o := range objects {
-		if errs[i] == nil {
-			plans[i], errs[i] = v.Plan(ctx, o, v.Set(o, v.create, func(text string) { v.note(o.String(), text) }))
-		}
-	}
-	if err := errors.Join(errs...); err != nil {
+	v.Set(v.create, func(item *run.Item, text string) { v.note(item.Target.String(), text) })
+	v.Merge(ctx)
+	if err := v.failures(); err != nil {
 		return err // nothing is written after an error
 	}
-	return v.putAll(ctx, objects, plans)
-}
-
-// putAll writes the plans, several objects at once, and reports in input order.
-func (v *targetVerb) putAll(ctx context.Context, objects []target.Target, plans []annotate.Annotated) error {
-	outs := make([]write.Result, len(objects))
-	errs := make([]error, len(objects)+1)
-	counts := map[write.Outcome]int{}
-	report := func(i int) {
-		counts[outs[i].Outcome]++
-		switch {
-		case errs[i] != nil:
-		case outs[i].Outcome == write.Unchanged && v.output == "diff":
-		case outs[i].Outcome == write.Unchanged && v.output == "":
-			text := fmt.Sprintf("set-last-applied %s: no changes required.", escape.Line(objects[i].Name))
+	return v.send(ctx, func(item *run.Item) error {
+		switch unchanged := item.Result.Outcome == write.Unchanged; {
+		case unchanged && v.output == "diff":
+			return nil
+		case unchanged && v.output == "":
+			text := fmt.Sprintf("set-last-applied %s: no changes required.", escape.Line(item.Target.Name))
 			if v.mode == dryNone {
-				_, errs[i] = fmt.Fprintln(v.Out, text)
-			} else {
-				errs[i] = v.remark(diff.Note{Object: objects[i].String(), Kind: noteOutcome, Message: "unchanged" + v.mode.suffix()}, text)
+				_, err := fmt.Fprintln(v.Out, text)
+				return err
 			}
-		default:
-			errs[i] = v.written(objects[i], plans[i], outs[i])
+			return v.remark(diff.Note{Object: item.Target.String(), Kind: noteOutcome, Message: "unchanged" + v.mode.suffix()}, text)
 		}
-	}
-	begun := parallel.Each(ctx, parallel.Steps{N: len(objects), Done: report}, func(i int) {
-		outs[i], errs[i] = v.put(ctx, objects[i], plans[i])
+		return v.written(item)
 	})
-	for i := begun; i < len(objects); i++ {
-		errs[i] = fmt.Errorf("%s: %w", objects[i], run.ErrUnwritten)
-	}
-	errs[len(objects)] = v.close(ctx)
-	v.summary(objects, counts)
-	return errors.Join(errs...)
 }

@@ -1,18 +1,10 @@
 package cli
 
 import (
-	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/kubectl-merge/kubectl-merge/internal/annotate"
-	"github.com/kubectl-merge/kubectl-merge/internal/apply"
-	"github.com/kubectl-merge/kubectl-merge/internal/run"
-	"github.com/kubectl-merge/kubectl-merge/internal/target"
-	"github.com/kubectl-merge/kubectl-merge/internal/write"
 )
 
 // TestViewLastApplied: the annotation is printed as it is, secrets masked; what has none is an
@@ -153,17 +145,5 @@ func TestEditLastApplied(t *testing.T) {
 		if left, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || (len(left) > 0) != (tt.code == failed && !strings.Contains(tt.err, "nothing was edited")) {
 			t.Errorf("%s: left behind: %v %v", tt.reason, left, err)
 		}
-	}
-}
-
-// TestPutInterrupted: what an interrupt reaches before its write has begun is reported as not written:
-// a request sent then would be cut off, and its outcome unknown.
-func TestPutInterrupted(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	v := targetVerb{call: &call{}}
-	_, err := v.put(ctx, target.Target{}, annotate.Annotated{Planned: apply.Planned{Action: apply.Change}})
-	if !errors.Is(err, run.ErrInterrupted) || errors.Is(err, write.ErrUnknown) {
-		t.Errorf("want not written, interrupted: %v", err)
 	}
 }

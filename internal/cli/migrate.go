@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
 	"github.com/kubectl-merge/kubectl-merge/internal/migrate"
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
-	"github.com/kubectl-merge/kubectl-merge/internal/target"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 )
@@ -64,13 +64,13 @@ var _ = registerVerb(verb{
 })
 
 // migrated are the objects of the files, or those that are named.
-func (v *call) migrated(ctx context.Context) (objects []object.Object, err error) {
+func (v *call) migrated(ctx context.Context, api *cluster.Cluster) (objects []object.Object, err error) {
 	if len(v.args) == 0 {
 		objects, bad, err := v.readLocal(ctx)
 		return objects, errors.Join(bad, err)
 	}
-	_, targets, err := v.find(ctx)
-	return each(targets, func(t target.Target) object.Object { return t.Identity() }), err
+	found, err := v.find(ctx, api, v.args)
+	return each(found, func(f cluster.Found) object.Object { return f.Identity() }), err
 }
 
 // migrate moves ownership to server-side apply and back.
@@ -86,7 +86,7 @@ func (v *call) migrate(ctx context.Context) error {
 		API: at.Cluster, Live: at.live, Limit: v.concurrency,
 		Planner: migrate.Planner{Schemas: at.Type, To: migrate.Direction(v.to), Manager: v.manager, From: v.fromManagers, Named: len(v.args) > 0},
 	}
-	objects, err := v.migrated(ctx)
+	objects, err := v.migrated(ctx, at.Cluster)
 	if err != nil {
 		return err
 	}

@@ -11,14 +11,12 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/annotate"
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
-	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/outcome"
-	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/strategic"
-	"github.com/kubectl-merge/kubectl-merge/internal/target"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/strategy"
 )
 
@@ -26,13 +24,15 @@ import (
 // annotation.
 type targetVerb struct {
 	*call
-	target.Access
+	*annotate.Run
 	cluster *cluster.Cluster
 	start   time.Time
 	prints  printer // nil: the diff of the configuration is printed
+	errs    []error // of objects that are done
+	counts  map[write.Outcome]int
 }
 
-// open makes the connection, and the planner that knows the schemas.
+// open makes the connection, and the run, whose planner knows the schemas. It has no objects yet.
 func (k *targetVerb) open(ctx context.Context) error {
 	k.compares()
 	k.strategy = strategy.Strategies[0].Name
@@ -45,36 +45,42 @@ func (k *targetVerb) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	k.cluster, k.API, k.Live = at.Cluster, at.Cluster, at.live
 	planner.Schemas, planner.Strategic = at.Type, strategic.By(cluster.Struct)
-	k.Planner = annotate.Planner{Planner: planner}
+	k.cluster, k.Run, k.counts = at.Cluster, annotate.New(at.Cluster, at.live, planner), map[write.Outcome]int{}
+	k.Write.DryRun = k.mode == dryServer
 	return nil
 }
 
-// find lists the objects that -f, or the arguments, name.
-func (k *targetVerb) find(ctx context.Context, args []string) ([]target.Target, error) {
-	ns, err := k.namespacing()
-	if err != nil {
-		return nil, err
-	}
+// objects adds the objects that -f, or the arguments, name.
+func (k *targetVerb) objects(ctx context.Context, args []string) error {
 	switch {
 	case k.hasInput() && len(args) > 0:
-		return nil, errors.New("when files are given, no object may be named as well: give one of -f and TYPE/NAME")
+		return errors.New("when files are given, no object may be named as well: give one of -f and TYPE/NAME")
 	case k.hasInput():
 		if err := k.validateInput(); err != nil {
-			return nil, err
+			return err
 		}
 		local, bad, err := k.readLocal(ctx)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		targets, err := k.Filed(ctx, local)
-		return targets, errors.Join(bad, err)
+		return errors.Join(bad, k.File(ctx, local))
 	case len(args) == 0:
-		return nil, errors.New("you must provide one or more resources by argument or filename: TYPE/NAME, or -f FILE")
+		return errors.New("you must provide one or more resources by argument or filename: TYPE/NAME, or -f FILE")
 	}
-	found, err := k.cluster.Query(ctx, k.flags, cluster.Query{
-		Args: args, Selector: k.inputs.Selector, All: k.all, Namespace: ns.Default, Bare: ns.Enforce,
+	found, err := k.find(ctx, k.cluster, args)
+	k.Name(found)
+	return err
+}
+
+// find returns the objects that arguments name; only those that a selector has chosen have been read.
+func (c *call) find(ctx context.Context, api *cluster.Cluster, args []string) ([]cluster.Found, error) {
+	ns, err := c.namespacing()
+	if err != nil {
+		return nil, err
+	}
+	found, err := api.Query(ctx, c.flags, cluster.Query{
+		Args: args, Selector: c.inputs.Selector, All: c.all, Namespace: ns.Default, Bare: ns.Enforce,
 	})
 	if err != nil {
 		return nil, err
@@ -88,45 +94,46 @@ func (k *targetVerb) find(ctx context.Context, args []string) ([]target.Target, 
 	}
 	switch {
 	case len(found) > 0:
-	case k.verb.name() == "view-last-applied":
-		err = k.remark(diff.Note{Kind: noteProblem, Message: "no resources found"}, "No resources found")
+	case c.verb.name() == "view-last-applied":
+		err = c.remark(diff.Note{Kind: noteProblem, Message: "no resources found"}, "No resources found")
 	default: // a check of nothing would pass
 		err = fmt.Errorf("no matching resources found: check the type, --selector, and the namespace (now %s; -n chooses another)", ns.Default)
 	}
-	return target.Found(found), err
+	return found, err
 }
 
-// read opens the printer and the connection, and reads the objects that -f, or the arguments, name.
-// errs has the error of each that cannot be read, by index.
-func (k *targetVerb) read(ctx context.Context, args []string) (objects []target.Target, errs []error, err error) {
+// begin opens the printer and the connection, and finds the objects that -f, or the arguments, name.
+func (k *targetVerb) begin(ctx context.Context, args []string) (err error) {
 	k.start = time.Now()
 	if p, _ := printerNamed(k.output); p.merges {
 		names := strings.Replace(targetPrinters(), " (of the configuration)", "", 1)
-		return nil, nil, fmt.Errorf("--output=%s: is for merges: there are %s", k.output, names)
+		return fmt.Errorf("--output=%s: is for merges: there are %s", k.output, names)
 	}
 	if k.output != "diff" {
 		if k.prints, err = k.printer(ctx); err != nil {
-			return nil, nil, err
+			return err
 		}
 	}
 	if err = k.open(ctx); err == nil {
-		objects, err = k.find(ctx, args)
+		err = k.objects(ctx, args)
 	}
-	if err != nil {
-		return nil, nil, err
-	}
-	return objects, k.Read(ctx, objects), nil
+	return err
+}
+
+// failures joins the errors of the objects.
+func (k *targetVerb) failures() error {
+	return errors.Join(each(k.Items, func(i *run.Item) error { return i.Err })...)
 }
 
 // meanings prints the consequences of a change for the next merge, a line for each field; planned
 // changes are in the conditional.
-func (k *targetVerb) meanings(t target.Target, all []annotate.Meaning, written bool) {
+func (k *targetVerb) meanings(item *run.Item, all []annotate.Meaning, written bool) {
 	for _, m := range all {
 		text := m.Conditional()
 		if written {
 			text = m.Text
 		}
-		k.note(t.String(), m.Path.String()+": "+text)
+		k.note(item.Target.String(), m.Path.String()+": "+text)
 	}
 }
 
@@ -136,54 +143,54 @@ func targetPrinters() string {
 	return strings.Replace(printerNames(ofTarget), "diff", "diff (of the configuration)", 1) + ", " + templateNames()
 }
 
-// put writes one change, or has the server try it; a client-side dry run, and a change that is none, send
-// nothing. What has begun is finished after an interrupt; nothing is begun after one.
-func (k *targetVerb) put(ctx context.Context, t target.Target, c annotate.Annotated) (write.Result, error) {
-	if !write.Writes(c.Planned) || k.mode == dryClient {
-		return write.Foreseen(c.Planned), nil
-	}
-	if ctx.Err() != nil {
-		return write.Result{}, fmt.Errorf("%s: %w", t, run.ErrUnwritten)
-	}
-	return k.Write(parallel.Outlasting(ctx), t, c, k.mode == dryServer)
+// send writes the objects, or has the server try them; a client-side dry run sends nothing. Each is
+// reported, unless it has failed. The error joins those of all, and of what is printed.
+func (k *targetVerb) send(ctx context.Context, report func(*run.Item) error) error {
+	k.finish(ctx, k.Plan, k.Send, func(item *run.Item) {
+		err := item.Err
+		if err == nil {
+			err = report(item)
+		}
+		k.errs = append(k.errs, err)
+		k.counts[item.Result.Outcome]++
+	})
+	k.errs = append(k.errs, k.close(ctx))
+	k.summary()
+	return errors.Join(k.errs...)
 }
 
 // written reports one object. A write that was planned anew is reported as first planned: its
 // effect on the configuration is the same.
-func (f *targetVerb) written(o target.Target, a annotate.Annotated, out write.Result) error {
-	if f.prints == nil {
-		return f.showConfiguration(a)
+func (k *targetVerb) written(item *run.Item) error {
+	if k.prints == nil {
+		return k.showConfiguration(item.Planned)
 	}
-	item := run.NewItem(object.Object{Value: a.Final}, o.Target)
-	item.Own()
-	item.Planned, item.Result = out.Planned, out
-	if _, preview := f.prints.(*dryPrinter); preview { // of the object, nothing else would change
-		item.Result.Object, _ = a.Now.Value.(map[string]any)
-		item.Result.Planned.Sensitive = a.Sensitive
+	if _, preview := k.prints.(*dryPrinter); preview { // of the object, nothing else would change
+		item.Result.Object, _ = lastapplied.Read(item.Planned.Final).Value.(map[string]any)
+		item.Result.Planned.Sensitive = item.Planned.Sensitive
 	}
-	return f.prints.printObject(item)
+	return k.prints.printObject(item)
 }
 
 // summary counts the expected outcomes of the objects in a dry run on stderr.
-func (f *targetVerb) summary(targets []target.Target, counts map[write.Outcome]int) {
-	if _, preview := f.prints.(*dryPrinter); !preview || len(targets) < 2 {
+func (k *targetVerb) summary() {
+	if _, preview := k.prints.(*dryPrinter); !preview || len(k.Items) < 2 {
 		return
 	}
-	on := each(targets, func(t target.Target) cluster.Target { return t.Target })
-	f.plainReporter().summary(outcome.Summary{Objects: len(targets), Counts: counts, DryRun: true, Time: time.Since(f.start), Target: f.aim(f.cluster, on)})
+	k.plainReporter().summary(outcome.Summary{Objects: len(k.Items), Counts: k.counts, DryRun: true, Time: time.Since(k.start), Target: k.aim(k.cluster, targetsOf(k.Items))})
 }
 
-func (f *targetVerb) showConfiguration(a annotate.Annotated) error {
-	d := diff.Doc{Name: diff.DocName(a.Final), Live: a.Was.Value, Result: a.Now.Value, Local: []any{a.Live, a.Value}, Sensitive: a.Sensitive}
-	_, err := diff.Unified(f.Out, d, diff.Options{
-		Color: f.colored(), ShowManagedFields: true, ShowSecrets: f.secrets, From: "last-applied", To: "new-last-applied",
+func (k *targetVerb) showConfiguration(p apply.Planned) error {
+	d := diff.Doc{Name: diff.DocName(p.Final), Live: lastapplied.Read(p.Live).Value, Result: lastapplied.Read(p.Final).Value, Local: []any{p.Live, p.Value}, Sensitive: p.Sensitive}
+	_, err := diff.Unified(k.Out, d, diff.Options{
+		Color: k.colored(), ShowManagedFields: true, ShowSecrets: k.secrets, From: "last-applied", To: "new-last-applied",
 	})
 	return err
 }
 
-func (f *targetVerb) close(ctx context.Context) error {
-	if f.prints == nil {
+func (k *targetVerb) close(ctx context.Context) error {
+	if k.prints == nil {
 		return nil
 	}
-	return f.prints.close(ctx)
+	return k.prints.close(ctx)
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/prune"
 	"github.com/kubectl-merge/kubectl-merge/internal/ready"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
-	"github.com/kubectl-merge/kubectl-merge/internal/target"
 	"github.com/kubectl-merge/kubectl-merge/internal/wait"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
@@ -89,8 +88,8 @@ func (c *call) waitedFor(ctx context.Context, at reached) (all []wait.Object, er
 	case c.set.name != "":
 		return c.members(ctx, at.Cluster)
 	case len(c.args) > 0:
-		_, targets, err := c.find(ctx)
-		return each(targets, func(t target.Target) wait.Object { return wait.Object{Target: t.Target} }), err
+		found, err := c.find(ctx, at.Cluster, c.args)
+		return each(found, func(f cluster.Found) wait.Object { return wait.Object{Target: f.Target} }), err
 	}
 	objects, bad, err := c.readLocal(ctx)
 	if err = errors.Join(err, bad); err != nil {

@@ -71,10 +71,7 @@ func (p Planner) Plan(ctx context.Context, s Subject, live map[string]any) (Move
 
 func (p Planner) plan(ctx context.Context, s Subject, live map[string]any) (Move, error) {
 	m := Move{Planned: apply.Planned{Subject: s.Subject, Live: live, Final: live}}
-	if live == nil {
-		return m, apply.Absent(s.Subject)
-	}
-	if err := apply.Deleting(live); err != nil {
+	if err := apply.Gone(s.Subject, live); err != nil {
 		return m, err
 	}
 	var err error

@@ -98,6 +98,7 @@ type Job struct {
 	Concurrency int
 	Adapt       func(limit int) int // how many requests about single objects are sent at once, given Concurrency; nil: as many
 	Preflight   bool                // if several objects are to be written, try all on the server first
+	Apart       bool                // no item depends on another: none is written before all others, nor stops them
 	Writes      bool                // what is planned is also sent, and not by a dry run
 	Recreate    Recreation
 	Partial     bool // write objects without conflicts even if others have some

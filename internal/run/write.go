@@ -58,7 +58,7 @@ type writer struct {
 }
 
 func (p *Plan) writer(report func(*Item)) *writer {
-	needed := slices.DeleteFunc(slices.Clone(p.Items), func(i *Item) bool { return !i.matters() })
+	needed := slices.DeleteFunc(slices.Clone(p.Items), func(i *Item) bool { return p.Apart || !i.matters() })
 	return &writer{Plan: p, report: report, server: write.Server{API: p.API, Write: p.Write}, needed: needed}
 }
 
@@ -70,7 +70,11 @@ func (w *writer) run(ctx context.Context) {
 		w.preflight(ctx, todo)
 	}
 	w.begin(ctx)
-	for s := definitions; s < stages && !w.stop; s++ {
+	s := definitions
+	if w.Apart {
+		s = remaining
+	}
+	for ; s < stages && !w.stop; s++ {
 		for !w.stop {
 			now := slices.DeleteFunc(w.in(ready), func(i *Item) bool { return i.stage() > s })
 			if len(now) == 0 {

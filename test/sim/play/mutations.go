@@ -61,5 +61,5 @@ var Mutations = []Mutation{
 	{"two runs: the parent is not read again at the end", "prune,runs", []edit{
 		{"internal/prune/settle.go", "if wrote && p.Parent.Says(wanted(p.Parent)) {", "if false && wrote {"}}},
 	{"edit-last-applied writes over what was applied meanwhile", "edit", []edit{
-		{"internal/target/edit.go", "if was.Text != s.base {", "if false {"}}},
+		{"internal/annotate/edit.go", "if lastapplied.Read(live).Text != s.base {", "if false {"}}},
 }

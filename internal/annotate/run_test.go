@@ -1,4 +1,4 @@
-package target
+package annotate
 
 import (
 	"context"
@@ -12,12 +12,13 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/annotate"
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/live"
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
+	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/test/values"
@@ -83,6 +84,10 @@ func (r *record) Delete(context.Context, cluster.Target, cluster.Deletion) (map[
 	return nil, errUnused
 }
 
+func (r *record) WaitEstablished(context.Context, cluster.Target, map[string]any) error {
+	return errUnused
+}
+
 func (r *record) Patience() time.Duration { return time.Second }
 
 func (r *record) Find(_ context.Context, group, version, kind string) (cluster.Resource, error) {
@@ -106,11 +111,11 @@ func targetOf(o object.Object) cluster.Target {
 
 const deployment = `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web","namespace":"n"},"spec":{"replicas":3,"paused":false}}`
 
-// room is an Access to objects that were applied as the texts have them; live has a version.
-func room(t *testing.T, texts ...string) (*Access, *record, []Target) {
+// room is a server with objects that were applied as the texts have them; live has a version.
+func room(t *testing.T, texts ...string) (*record, []cluster.Found) {
 	t.Helper()
 	r := &record{objects: map[string]map[string]any{}}
-	var targets []Target
+	var all []cluster.Found
 	for _, text := range texts {
 		o := object.Object{Value: values.Object(t, text)}
 		applied, err := lastapplied.Encode(o.Value, lastapplied.Options{})
@@ -119,100 +124,152 @@ func room(t *testing.T, texts ...string) (*Access, *record, []Target) {
 		}
 		obj := lastapplied.With(o.Value, applied).(map[string]any)
 		obj = values.Patched(obj, map[string]any{"metadata": map[string]any{"resourceVersion": "7"}})
-		at := Target{Target: targetOf(o)}
+		at := targetOf(o)
 		r.objects[at.String()] = obj
-		targets = append(targets, at)
+		all = append(all, cluster.Found{Target: at})
 	}
-	planner := &apply.Planner{Policy: merge.Policies[0], Manager: "me", Validate: apply.Strict}
-	return &Access{API: r, Live: r, Planner: annotate.Planner{Planner: planner}}, r, targets
+	return r, all
 }
 
-func read(t *testing.T, a *Access, targets []Target) {
+func (r *record) run(all ...cluster.Found) *Run {
+	out := New(r, r, &apply.Planner{Policy: merge.Policies[0], Manager: "me", Validate: apply.Strict})
+	out.Name(all)
+	return out
+}
+
+// filed is a run over an object of a file.
+func (r *record) filed(t *testing.T, text string) *Run {
 	t.Helper()
-	if err := errors.Join(a.Read(t.Context(), targets)...); err != nil {
+	out := r.run()
+	if err := out.File(t.Context(), []object.Object{{Value: values.Object(t, text), Origin: object.Origin{File: "f", Document: 1}}}); err != nil {
 		t.Fatal(err)
 	}
+	return out
 }
 
-func applied(r *record, name string) string { return lastapplied.Read(r.objects[name]).Text }
+func merged(t *testing.T, r *Run) *Run {
+	t.Helper()
+	r.Merge(t.Context())
+	if err := r.Failed(); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func recorded(r *record, name string) string { return lastapplied.Read(r.objects[name]).Text }
 
 func TestRead(t *testing.T) {
-	a, r, targets := room(t, deployment)
-	missing := targets[0]
-	missing.Name = "nope"
-	targets = append(targets, missing, Found([]cluster.Found{{Target: targets[0].Target, Live: map[string]any{}}})[0])
-	errs := a.Read(t.Context(), targets)
-	if errs[0] != nil || errs[1] == nil || !strings.HasPrefix(errs[1].Error(), "deployment.apps/nope: ") || errs[2] != nil || !targets[2].Chosen || len(r.log) != 2 {
+	r, all := room(t, deployment)
+	missing, listed := all[0], all[0]
+	missing.Name, listed.Name, listed.Live = "nope", "listed", map[string]any{}
+	got := r.run(all[0], missing, listed)
+	got.Merge(t.Context())
+	errs := object.Each(got.Items, func(i *run.Item) error { return i.Err })
+	if errs[0] != nil || errs[1] == nil || !strings.HasPrefix(errs[1].Error(), "deployment.apps/nope: ") || errs[2] != nil || !got.Chosen(got.Items[2]) || got.Chosen(got.Items[0]) || len(r.log) != 2 {
 		t.Errorf("%v, %q: each is read once, what a query listed is not, and what is missing is named", errs, r.log)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if errs := a.Read(ctx, []Target{missing}); errs[0] == nil || !errors.Is(errs[0], context.Canceled) {
-		t.Errorf("%v: an interrupted read is an error of each", errs)
+	got = r.run(missing)
+	if got.Merge(ctx); !errors.Is(got.Items[0].Err, run.ErrNotMerged) {
+		t.Errorf("%v: an interrupted read is an error of each", got.Items[0].Err)
 	}
 }
 
 func TestSet(t *testing.T) {
-	a, r, targets := room(t, deployment)
-	local, err := a.Filed(t.Context(), []object.Object{{Value: values.Object(t, strings.Replace(deployment, "3", "5", 1))}})
-	if err != nil {
-		t.Fatal(err)
+	r, all := room(t, deployment)
+	name, more := all[0].String(), strings.Replace(deployment, "3", "5", 1)
+	send := func(dry bool) *run.Item {
+		a := r.filed(t, more)
+		a.Write.DryRun = dry
+		a.Set(false, nil)
+		merged(t, a).Send(t.Context(), func(*run.Item) {})
+		return a.Items[0]
 	}
-	read(t, a, local)
-	c, err := a.Plan(t.Context(), local[0], a.Set(local[0], false, nil))
-	if err != nil {
-		t.Fatal(err)
+	if item := send(true); item.Err != nil || strings.Contains(recorded(r, name), `"replicas":5`) {
+		t.Errorf("%v: a dry run wrote", item.Err)
 	}
-	if _, err := a.Write(t.Context(), local[0], c, true); err != nil || strings.Contains(applied(r, local[0].String()), `"replicas":5`) {
-		t.Errorf("%v: a dry run wrote", err)
+	item := send(false)
+	if item.Err != nil || item.Result.Outcome == "" || !strings.Contains(recorded(r, name), `"replicas":5`) || !strings.HasSuffix(r.log[len(r.log)-1], "as me") {
+		t.Errorf("%v, %v, %q: %s", item.Result.Outcome, item.Err, r.log, recorded(r, name))
 	}
-	out, err := a.Write(t.Context(), local[0], c, false)
-	if err != nil || out.Outcome == "" || !strings.Contains(applied(r, local[0].String()), `"replicas":5`) || !strings.HasSuffix(r.log[len(r.log)-1], "as me") {
-		t.Errorf("%v, %v, %q: %s", out.Outcome, err, r.log, applied(r, local[0].String()))
+	r.objects[name] = lastapplied.Without(r.objects[name]).(map[string]any)
+	plan := func(text string, create bool, validate apply.Validation) (warned string, err error) {
+		a := r.filed(t, text)
+		a.Planner.Validate = validate
+		a.Set(create, func(_ *run.Item, text string) { warned = text })
+		a.Merge(t.Context())
+		if fields := a.Sensitive(a.Items[0], nil); fields != nil {
+			t.Error("no rule calls a field sensitive")
+		}
+		return warned, a.Failed()
 	}
-	bare := local[0]
-	bare.Live = lastapplied.Without(targetLive(r, targets[0])).(map[string]any)
-	if _, err := a.Plan(t.Context(), bare, a.Set(bare, false, nil)); err == nil || !strings.Contains(err.Error(), "--create-annotation") {
+	if _, err := plan(more, false, apply.Strict); err == nil || !strings.Contains(err.Error(), "--create-annotation") {
 		t.Errorf("%v: an object without the annotation", err)
 	}
-	if _, err := a.Plan(t.Context(), bare, a.Set(bare, true, nil)); err != nil {
+	if _, err := plan(more, true, apply.Strict); err != nil {
 		t.Errorf("%v: the annotation may be created", err)
 	}
-	wrong := bare
-	wrong.Local = &object.Object{Value: values.Object(t, strings.Replace(deployment, "paused", "pausd", 1))}
-	if _, err := a.Plan(t.Context(), wrong, a.Set(wrong, true, nil)); err == nil || !strings.Contains(err.Error(), "pausd") {
+	wrong := strings.Replace(deployment, "paused", "pausd", 1)
+	if _, err := plan(wrong, true, apply.Strict); err == nil || !strings.Contains(err.Error(), "pausd") {
 		t.Errorf("%v: an unknown field", err)
 	}
-	a.Planner.Validate = apply.Warn
-	warned := ""
-	if _, err := a.Plan(t.Context(), wrong, a.Set(wrong, true, func(text string) { warned = text })); err != nil || !strings.Contains(warned, "pausd") {
+	if warned, err := plan(wrong, true, apply.Warn); err != nil || !strings.Contains(warned, "pausd") {
 		t.Errorf("%v, %q: an unknown field, leniently", err, warned)
-	}
-	if fields := a.Sensitive(wrong, nil); fields != nil {
-		t.Error("no rule calls a field sensitive")
 	}
 }
 
-func targetLive(r *record, t Target) map[string]any { return r.objects[t.String()] }
-
 // TestWriteAgain: if another client writes first, the plan is made again from the new state.
 func TestWriteAgain(t *testing.T) {
-	a, r, targets := room(t, deployment)
-	read(t, a, targets)
-	d := &Disowning{Access: a, Fields: []merge.Path{values.Path(t, "spec.replicas")}}
-	all, err := d.Plan(t.Context(), targets)
-	if err != nil {
+	r, all := room(t, deployment)
+	d := &Disowning{Run: r.run(all...), Fields: []merge.Path{values.Path(t, "spec.replicas")}}
+	if err := d.Plan(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	name := targets[0].String()
+	name := all[0].String()
 	r.before = func() {
 		r.objects[name] = values.Patched(r.objects[name], values.Object(t, `{"metadata":{"resourceVersion":"8","labels":{"by":"others"}}}`))
 	}
-	if _, err := a.Write(t.Context(), targets[0], *all[0].Change, false); err != nil {
+	d.Send(t.Context(), func(*run.Item) {})
+	if err := d.Failed(); err != nil {
 		t.Fatal(err)
 	}
-	if strings.Contains(applied(r, name), "replicas") || !merge.Equal(values.Read(t, `"others"`), r.objects[name]["metadata"].(map[string]any)["labels"].(map[string]any)["by"], nil) {
+	if strings.Contains(recorded(r, name), "replicas") || !merge.Equal(values.Read(t, `"others"`), r.objects[name]["metadata"].(map[string]any)["labels"].(map[string]any)["by"], nil) {
 		t.Errorf("%v: their change stays, the field is given up", r.objects[name])
+	}
+}
+
+// TestInterrupted: what an interrupt reaches before its write has begun is reported as not written: a
+// request sent then would be cut off, and its outcome unknown.
+func TestInterrupted(t *testing.T) {
+	r, all := room(t, deployment)
+	d := &Disowning{Run: r.run(all...), Fields: []merge.Path{values.Path(t, "spec.replicas")}}
+	if err := d.Plan(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	d.Send(ctx, func(*run.Item) {})
+	if err := d.Failed(); !errors.Is(err, run.ErrInterrupted) || errors.Is(err, write.ErrUnknown) {
+		t.Errorf("want not written, interrupted: %v", err)
+	}
+}
+
+// TestApart: an object that others could depend on is refused, and the others are written.
+func TestApart(t *testing.T) {
+	account := strings.NewReplacer("apps/v1", "v1", "Deployment", "ServiceAccount").Replace(deployment)
+	r, all := room(t, account, deployment)
+	a := r.run(all...)
+	a.Rewrite = func(_ context.Context, _ *run.Item, live map[string]any) (*lastapplied.Original, error) {
+		conf := lastapplied.Read(live)
+		conf.Value = merge.Without(merge.At[map[string]any](conf.Value), "spec")
+		return &conf, nil
+	}
+	merged(t, a)
+	r.objects[all[0].String()] = nil
+	a.Send(t.Context(), func(*run.Item) {})
+	if a.Items[0].Err == nil || a.Items[1].Err != nil || strings.Contains(recorded(r, all[1].String()), "spec") {
+		t.Errorf("%v, %v: %s", a.Items[0].Err, a.Items[1].Err, recorded(r, all[1].String()))
 	}
 }
 
@@ -233,9 +290,9 @@ func TestDisown(t *testing.T) {
 		{"a field that none of several has", []string{deployment, conf}, "spec.strategy", nil, "none of 2 objects"},
 		{"the name", []string{deployment}, "metadata.name", nil, "cannot be given up"},
 	} {
-		a, _, targets := room(t, tt.objects...)
-		read(t, a, targets)
-		all, err := (&Disowning{Access: a, Fields: []merge.Path{values.Path(t, tt.field)}}).Plan(t.Context(), targets)
+		r, found := room(t, tt.objects...)
+		d := &Disowning{Run: r.run(found...), Fields: []merge.Path{values.Path(t, tt.field)}}
+		err := d.Plan(t.Context())
 		if tt.err != "" {
 			if err == nil || !strings.Contains(err.Error(), tt.err) {
 				t.Errorf("%s: %v, want %q in it", tt.reason, err, tt.err)
@@ -246,9 +303,9 @@ func TestDisown(t *testing.T) {
 			t.Errorf("%s: %v", tt.reason, err)
 			continue
 		}
-		for i, one := range all {
-			if got := one.Change != nil; got != tt.changed[i] || got && len(one.Meanings) == 0 {
-				t.Errorf("%s: %s: changed: %t, meanings %v", tt.reason, one, got, one.Meanings)
+		for i, one := range d.All() {
+			if got := one.Changes(); got != tt.changed[i] || got && len(one.Meanings) == 0 {
+				t.Errorf("%s: %s: changed: %t, meanings %v", tt.reason, one.Target, got, one.Meanings)
 			}
 		}
 	}
@@ -266,26 +323,23 @@ func TestDisownInFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, _, _ := room(t, deployment)
-	targets, err := a.Filed(t.Context(), local[:1])
-	if err != nil {
+	r, _ := room(t, deployment)
+	d := &Disowning{Run: r.run(), Fields: []merge.Path{values.Path(t, "spec.replicas")}, Files: true}
+	if err := d.File(t.Context(), local[:1]); err != nil {
 		t.Fatal(err)
 	}
-	read(t, a, targets)
-	d := &Disowning{Access: a, Fields: []merge.Path{values.Path(t, "spec.replicas")}, Files: true}
-	all, err := d.Plan(t.Context(), targets)
-	if err != nil {
+	if err := d.Plan(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	edits, err := d.Edits(t.Context(), all, []string{dir})
+	edits, err := d.Edits(t.Context(), []string{dir})
 	if err != nil || len(edits) != 1 || len(edits[0].Taken) != 1 {
 		t.Fatalf("%v, %v", edits, err)
 	}
-	all[0].Failed = true
+	d.Items[0].Err = errUnused
 	if err := edits[0].Writable(); !errors.Is(err, ErrOthersFailed) {
 		t.Errorf("%v: the file of an object that was not written", err)
 	}
-	all[0].Failed = false
+	d.Items[0].Err = nil
 	if err := errors.Join(edits[0].Writable(), edits[0].Write()); err != nil {
 		t.Fatal(err)
 	}
@@ -296,24 +350,23 @@ func TestDisownInFiles(t *testing.T) {
 	if err := edits[0].Write(); err == nil || !strings.Contains(err.Error(), "take them out there") {
 		t.Errorf("%v: the file has changed since", err)
 	}
-	all[0].Local.Origin.File = filepath.Join(dir, "none.yaml")
-	if _, err := d.Edits(t.Context(), all, []string{dir}); err == nil || !strings.Contains(err.Error(), "-f") {
+	d.Items[0].Object.Origin.File = filepath.Join(dir, "none.yaml")
+	if _, err := d.Edits(t.Context(), []string{dir}); err == nil || !strings.Contains(err.Error(), "-f") {
 		t.Errorf("%v: no file to write", err)
 	}
 }
 
 func TestEdit(t *testing.T) {
-	a, r, targets := room(t, deployment)
-	read(t, a, targets)
-	e, err := a.Edit(t.Context(), targets[0], false)
+	r, all := room(t, deployment)
+	a := merged(t, r.run(all...))
+	e, err := a.Edit(t.Context(), a.Items[0], false)
 	if err != nil || !strings.Contains(string(e.Body), "replicas: 3\n") || e.Blank() {
 		t.Fatalf("%v:\n%s", err, e.Body)
 	}
 	if head := e.Header([]string{"deployment.apps/web: kind: is wrong"}); !strings.Contains(head, "# * kind: is wrong\n") || string(Behind(head, append([]byte(head), e.Body...))) != string(e.Body) {
 		t.Errorf("%s", head)
 	}
-	same, err := e.Plan(t.Context(), nil)
-	if err != nil || !e.Same(same) {
+	if err := e.Plan(t.Context(), nil); err != nil || !e.Same() {
 		t.Errorf("%v: the same text is no change", err)
 	}
 	for text, want := range map[string]string{
@@ -328,25 +381,24 @@ func TestEdit(t *testing.T) {
 	} {
 		wrong := *e
 		wrong.Body = []byte(text)
-		if _, err := wrong.Plan(t.Context(), func(string) {}); err == nil || !strings.Contains(err.Error(), want) {
+		if err := wrong.Plan(t.Context(), func(string) {}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q in it", text, err, want)
 		}
 	}
 	e.Body = []byte(strings.Replace(string(e.Body), "  replicas: 3\n", "", 1))
-	c, err := e.Plan(t.Context(), nil)
-	if err != nil || e.Same(c) {
+	if err := e.Plan(t.Context(), nil); err != nil || e.Same() {
 		t.Fatal(err)
 	}
-	all, err := e.Meanings(t.Context(), c)
-	if err != nil || len(all) != 1 || !strings.HasPrefix(all[0].Text, "no longer yours") {
-		t.Errorf("%v, %v", all, err)
+	means, err := e.Meanings(t.Context())
+	if err != nil || len(means) != 1 || !strings.HasPrefix(means[0].Text, "no longer yours") {
+		t.Errorf("%v, %v", means, err)
 	}
 	r.before = func() {
-		name := targets[0].String()
+		name := all[0].String()
 		r.objects[name] = lastapplied.With(values.Patched(r.objects[name], values.Object(t, `{"metadata":{"resourceVersion":"8"}}`)), `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web","namespace":"n"}}`).(map[string]any)
 	}
-	if _, err := a.Write(t.Context(), targets[0], c, false); !errors.Is(err, errOvertaken) {
-		t.Errorf("%v: what was edited is there no more", err)
+	if a.Send(t.Context(), func(*run.Item) {}); !errors.Is(e.Err, errOvertaken) {
+		t.Errorf("%v: what was edited is there no more", e.Err)
 	}
 	blank := Edit{Body: []byte("# only\n\n# comments\n")}
 	if !blank.Blank() {
@@ -355,9 +407,9 @@ func TestEdit(t *testing.T) {
 }
 
 func TestEditSecretAsJSON(t *testing.T) {
-	a, _, targets := room(t, `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"login","namespace":"n"},"data":{"password":"aHVudGVyMg=="}}`)
-	read(t, a, targets)
-	e, err := a.Edit(t.Context(), targets[0], true)
+	r, all := room(t, `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"login","namespace":"n"},"data":{"password":"aHVudGVyMg=="}}`)
+	a := merged(t, r.run(all...))
+	e, err := a.Edit(t.Context(), a.Items[0], true)
 	if err != nil || strings.Contains(string(e.Body), "aHVudGVyMg") || !strings.HasPrefix(string(e.Body), "{\n") {
 		t.Fatalf("%v:\n%s", err, e.Body)
 	}

@@ -1,4 +1,4 @@
-package target
+package annotate
 
 import (
 	"bytes"
@@ -9,9 +9,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/annotate"
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
+	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
@@ -20,29 +20,30 @@ import (
 
 // Edit is one configuration that a user edits as text, possibly several times.
 type Edit struct {
-	Target
+	*run.Item
 	Body []byte // the text, without a header
 
-	access *Access
-	json   bool
-	was    lastapplied.Original // a Secret's values blanked
-	same   string               // the annotation without a change
-	base   string               // the annotation at the beginning of the edit
+	run  *Run
+	json bool
+	was  lastapplied.Original // a Secret's values blanked
+	same string               // the annotation without a change
+	base string               // the annotation at the beginning of the edit
 }
 
 // Edit starts with the current last-applied, as JSON or YAML. The values of a Secret are removed
 // before the text is put into a file: they are not recorded anyway. It is an error if there is no
 // annotation, or none that can be edited (annotate.Usable), or the schema cannot be read.
-func (a *Access) Edit(ctx context.Context, t Target, asJSON bool) (*Edit, error) {
-	read := lastapplied.Read(t.Live)
-	if err := annotate.Usable(read, t.Live); err != nil {
+func (r *Run) Edit(ctx context.Context, item *run.Item, asJSON bool) (*Edit, error) {
+	live := item.Planned.Live
+	read := lastapplied.Read(live)
+	if err := Usable(read, live); err != nil {
 		return nil, err
 	}
-	c, err := a.Plan(ctx, t, func(context.Context, lastapplied.Original) (lastapplied.Original, error) { return read, nil })
+	s := &Edit{Item: item, run: r, json: asJSON, was: read, base: read.Text}
+	c, err := r.Planner.Annotate(ctx, subject(item, live), live, read)
 	if err != nil {
 		return nil, err
 	}
-	s := &Edit{Target: t, access: a, json: asJSON, was: read, base: read.Text}
 	recorded := lastapplied.Read(c.Final)
 	if s.same = recorded.Text; recorded.Blanking == lastapplied.BlankSecret {
 		s.was = recorded
@@ -90,46 +91,55 @@ func (s *Edit) Blank() bool {
 
 // Plan reads the text and plans the write. warn is called with a lenient planner's report of fields
 // that the kind does not have; the error is for the user to fix.
-func (s *Edit) Plan(ctx context.Context, warn func(string)) (annotate.Annotated, error) {
+func (s *Edit) Plan(ctx context.Context, warn func(string)) error {
 	objects, err := source.Parse("the text", s.Body)
 	if err != nil { // its lines are those of the text that is shown again, below the error
 		above := strings.Count(s.Header(strings.Split(err.Error(), "\n")), "\n")
 		_, err = source.Parse("the text", append(bytes.Repeat([]byte("\n"), above), s.Body...))
-		return annotate.Annotated{}, err
+		return err
 	}
 	if len(objects) != 1 {
-		return annotate.Annotated{}, fmt.Errorf("the text: holds %d objects: it must be one, the configuration of %s", len(objects), s.Target)
+		return fmt.Errorf("the text: holds %d objects: it must be one, the configuration of %s", len(objects), s.Target)
 	}
-	conf, err := apply.Given(objects[0].Value, s.Live)
+	live := s.Planned.Live
+	conf, err := apply.Given(objects[0].Value, live)
 	if err != nil {
-		return annotate.Annotated{}, err
+		return err
 	}
 	if err := s.served(ctx, objects[0]); err != nil {
-		return annotate.Annotated{}, err
+		return err
 	}
 	conf.Blanking = cmp.Or(conf.Blanking, s.was.Blanking) // without the marker, the values are still blanked
-	edited := s.subject()
+	edited := subject(s.Item, live)
 	edited.Origin = object.Origin{}
-	warning, err := s.access.Planner.Check(ctx, edited, conf, s.was.Value)
+	warning, err := s.run.Planner.Check(ctx, edited, conf, s.was.Value)
 	if err != nil {
-		return annotate.Annotated{}, err
+		return err
 	}
 	if warning != "" {
 		warn(warning)
 	}
-	c, err := s.access.Plan(ctx, s.Target, s.rewrite(conf))
-	c.Rewrite = s.rewrite(c.Now) // as recorded, with the values of Secrets blanked
-	return c, err
+	if s.Planned, err = s.run.Planner.Annotate(ctx, subject(s.Item, live), live, conf); err != nil {
+		return err
+	}
+	again := lastapplied.Read(s.Planned.Final) // as recorded, with the values of Secrets blanked
+	s.run.Rewrite = func(_ context.Context, _ *run.Item, live map[string]any) (*lastapplied.Original, error) {
+		if lastapplied.Read(live).Text != s.base {
+			return nil, errOvertaken
+		}
+		return &again, nil
+	}
+	return nil
 }
 
 // served checks that the apiVersion is the former one, live's, or another that the server has for
 // this kind.
 func (s *Edit) served(ctx context.Context, o object.Object) error {
-	if v := o.APIVersion(); v == (object.Object{Value: merge.At[map[string]any](s.was.Value)}).APIVersion() || v == (object.Object{Value: s.Live}).APIVersion() {
+	if v := o.APIVersion(); v == (object.Object{Value: merge.At[map[string]any](s.was.Value)}).APIVersion() || v == (object.Object{Value: s.Planned.Live}).APIVersion() {
 		return nil
 	}
-	_, err := s.access.API.Find(ctx, o.Group(), o.Version(), o.Kind())
-	if err == nil && o.Group() != s.Group {
+	_, err := s.run.api.Find(ctx, o.Group(), o.Version(), o.Kind())
+	if err == nil && o.Group() != s.Target.Group {
 		err = fmt.Errorf("%s is another kind of object", o)
 	}
 	if err != nil {
@@ -141,26 +151,15 @@ func (s *Edit) served(ctx context.Context, o object.Object) error {
 // errOvertaken reports that the edited text is no longer the current one.
 var errOvertaken = errors.New("last-applied: was changed by others while you edited it: nothing was saved: look at it (kubectl merge view-last-applied), and edit again")
 
-// rewrite replaces the edited configuration by the user's, and no other one.
-func (s *Edit) rewrite(conf lastapplied.Original) annotate.Rewrite {
-	return func(_ context.Context, was lastapplied.Original) (lastapplied.Original, error) {
-		if was.Text != s.base {
-			return was, errOvertaken
-		}
-		return conf, nil
-	}
-}
-
-// Same reports whether a change results in the former text.
-func (s *Edit) Same(c annotate.Annotated) bool { return lastapplied.Read(c.Final).Text == s.same }
+// Same reports whether the planned change results in the former text.
+func (s *Edit) Same() bool { return lastapplied.Read(s.Planned.Final).Text == s.same }
 
 // Meanings returns the consequences of the change for the next merge, field by field. They are in
 // path order, none if nothing changes. The error is that of the schema, or of the merge.
 //
 // Unlike kubectl: which saves silently what will remove fields a week later.
-func (s *Edit) Meanings(ctx context.Context, c annotate.Annotated) ([]annotate.Meaning, error) {
-	c.Was = s.was
-	return s.access.Planner.Meanings(ctx, c, s.Local)
+func (s *Edit) Meanings(ctx context.Context) ([]Meaning, error) {
+	return s.run.Planner.Meanings(ctx, s.Planned, s.was.Value, Local(s.Item))
 }
 
 // Header returns the comments above the text, with the lines that report why the text could not be
@@ -180,7 +179,7 @@ func (s *Edit) Header(wrong []string) string {
 	if len(wrong) > 0 {
 		b.WriteString("#\n# This could not be saved:\n")
 		for _, line := range wrong {
-			fmt.Fprintf(&b, "# * %s\n", strings.TrimPrefix(line, s.String()+": "))
+			fmt.Fprintf(&b, "# * %s\n", strings.TrimPrefix(line, s.Target.String()+": "))
 		}
 		b.WriteString("# Fix it and save, or save it as it is to give up.\n")
 	}
