@@ -1,6 +1,7 @@
 package annotate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,17 +46,12 @@ func (d *Disowning) Plan(ctx context.Context) error {
 		d.of[item] = &Disowned{Item: item}
 	}
 	d.Merge(ctx)
-	var errs []error
 	for _, h := range d.All() {
 		if h.Err == nil && h.Changes() {
 			h.Err = d.mean(ctx, h)
 		}
-		errs = append(errs, h.Err)
 	}
-	if err := errors.Join(errs...); err != nil {
-		return err
-	}
-	return d.nowhere()
+	return cmp.Or(d.Errs(), d.nowhere())
 }
 
 // All returns the planned changes, in the order of the items.

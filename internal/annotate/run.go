@@ -70,15 +70,6 @@ func (r *Run) Name(all []cluster.Found) {
 // Chosen reports whether an item was chosen by its type or labels, and not by its name.
 func (r *Run) Chosen(item *run.Item) bool { return r.listed[item.Target] != nil }
 
-// File adds local objects. The error joins those of all that have no target.
-func (r *Run) File(ctx context.Context, objects []object.Object) error {
-	p, err := r.Resolve(ctx, objects)
-	if err == nil {
-		r.Items, err = p.Items, p.Err
-	}
-	return err
-}
-
 // Local returns the object of a file that an item is about; nil if it was named on the command line.
 func Local(item *run.Item) *object.Object {
 	if item.Object.Origin == (object.Origin{}) {

@@ -141,7 +141,7 @@ func (r *record) run(all ...cluster.Found) *Run {
 func (r *record) filed(t *testing.T, text string) *Run {
 	t.Helper()
 	out := r.run()
-	if err := out.File(t.Context(), []object.Object{{Value: values.Object(t, text), Origin: object.Origin{File: "f", Document: 1}}}); err != nil {
+	if err := out.Add(t.Context(), []object.Object{{Value: values.Object(t, text), Origin: object.Origin{File: "f", Document: 1}}}); err != nil {
 		t.Fatal(err)
 	}
 	return out
@@ -325,7 +325,7 @@ func TestDisownInFiles(t *testing.T) {
 	}
 	r, _ := room(t, deployment)
 	d := &Disowning{Run: r.run(), Fields: []merge.Path{values.Path(t, "spec.replicas")}, Files: true}
-	if err := d.File(t.Context(), local[:1]); err != nil {
+	if err := d.Add(t.Context(), local[:1]); err != nil {
 		t.Fatal(err)
 	}
 	if err := d.Plan(t.Context()); err != nil {

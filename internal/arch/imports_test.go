@@ -32,7 +32,7 @@ var arrows = map[string][]string{
 	"internal/undo":         {"internal/applyset", "internal/cluster", "internal/live", "internal/plandoc", "internal/prune", "internal/run", "engine"},
 	"internal/complete":     {"internal/cluster", "internal/live", "internal/prune", "internal/source", "engine"},
 	"internal/term":         {"internal/parallel", "internal/redact", "pkg/diff"},
-	"internal/migrate":      {"internal/cluster", "internal/live", "internal/parallel", "internal/write", "engine"},
+	"internal/migrate":      {"internal/cluster", "internal/live", "internal/run", "internal/write", "engine"},
 	"internal/impact":       {"engine"},
 	"internal/drift":        {"internal/cluster", "internal/follow", "internal/run", "engine"},
 	"internal/guard":        {"engine"},

@@ -43,7 +43,7 @@ func (v *targetVerb) editAll(ctx context.Context) error {
 		return err
 	}
 	v.Merge(ctx)
-	if err := v.failures(); err != nil {
+	if err := v.Errs(); err != nil {
 		return err
 	}
 	if editor.NeedsTerminal(os.Getenv) && !term.IsTerminal(v.In) {

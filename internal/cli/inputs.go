@@ -194,7 +194,7 @@ func (c *call) lastApplied(ctx context.Context) ([]object.Object, error) {
 			out = append(out, object.Object{Value: value}.InNamespace(t.Namespace))
 		}
 	}
-	return out, k.failures()
+	return out, k.Errs()
 }
 
 // releasePrefix begins an --original that is the manifest of a Helm release.

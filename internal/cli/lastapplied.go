@@ -58,7 +58,7 @@ func (v *viewVerb) run(ctx context.Context) error {
 			item.Err = v.show(item, was)
 		}
 	}
-	return errors.Join(v.failures(), v.left(bare))
+	return errors.Join(v.Errs(), v.left(bare))
 }
 
 // show prints one configuration.
@@ -159,7 +159,7 @@ func (v *targetVerb) set(ctx context.Context) error {
 	}
 	v.Set(v.create, func(item *run.Item, text string) { v.note(item.Target.String(), text) })
 	v.Merge(ctx)
-	if err := v.failures(); err != nil {
+	if err := v.Errs(); err != nil {
 		return err // nothing is written after an error
 	}
 	return v.send(ctx, func(item *run.Item) error {

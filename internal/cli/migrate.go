@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/migrate"
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
+	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 )
@@ -82,20 +83,14 @@ func (v *call) migrate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	m := &migrate.Mover{
-		API: at.Cluster, Live: at.live, Limit: v.concurrency,
-		Planner: migrate.Planner{Schemas: at.Type, To: migrate.Direction(v.to), Manager: v.manager, From: v.fromManagers, Named: len(v.args) > 0},
-	}
+	m := migrate.New(at.Cluster, at.live, migrate.Planner{Schemas: at.Type, To: migrate.Direction(v.to), Manager: v.manager, From: v.fromManagers, Named: len(v.args) > 0})
+	m.Concurrency = v.concurrency
 	objects, err := v.migrated(ctx, at.Cluster)
-	if err != nil {
-		return err
-	}
-	items, err := m.Plan(ctx, objects)
 	if err == nil {
-		err = migrate.Failed(items)
+		err = m.Read(ctx, objects)
 	}
 	if err == nil && v.mode != dryClient {
-		err = m.Try(ctx, items)
+		err = m.Try(ctx)
 	}
 	if err != nil {
 		return err // nothing is written after an error
@@ -104,38 +99,36 @@ func (v *call) migrate(ctx context.Context) error {
 	if m.Planner.To == migrate.ToClientSide && v.given("field-manager") {
 		flag, managers.Names = "field-manager", []string{m.Planner.Manager}
 	}
-	for _, i := range items {
-		managers.Look(i.Move.Live)
+	for _, i := range m.Items {
+		managers.Look(i.Planned.Live)
 	}
 	managers.Missing(func(name, text string, _ bool) { v.note("--"+flag+"="+name, text) })
-	return v.finishMigration(ctx, m, items)
+	return v.finishMigration(ctx, m)
 }
 
 // finishMigration prints the report, and writes the migrations.
-func (v *call) finishMigration(ctx context.Context, m *migrate.Mover, items []*migrate.Item) error {
+func (v *call) finishMigration(ctx context.Context, m *migrate.Run) error {
 	var err error
 	switch v.output {
 	case "table":
-		err = v.printRows(migrate.Table(items), nil)
+		err = v.printRows(m.Table(), nil)
 	case "json":
-		err = escape.WriteJSON(v.Out, migrate.Report(m.Planner, items), "")
+		err = escape.WriteJSON(v.Out, m.Report(), "")
 	}
 	if err != nil {
 		return err
 	}
+	done := func(i *run.Item) { v.migratedOne(i, m.Moves[i].Rows) }
 	if v.mode == dryNone {
-		m.Write(ctx, items, v.migratedOne)
-		return migrate.Failed(items)
+		m.Send(ctx, done)
+		return m.Errs()
 	}
-	for _, i := range items {
-		i.Result = write.Foreseen(i.Move.Planned)
-		v.migratedOne(i)
-	}
+	m.Show(ctx, done)
 	return nil
 }
 
 // migratedOne prints the outcome of an object, and the remaining steps for the user.
-func (v *call) migratedOne(i *migrate.Item) {
+func (v *call) migratedOne(i *run.Item, rows []migrate.Row) {
 	if i.Err != nil {
 		return
 	}
@@ -145,19 +138,19 @@ func (v *call) migratedOne(i *migrate.Item) {
 	}
 	word += v.mode.suffix()
 	if v.output != "" {
-		_ = v.remark(diff.Note{Object: i.String(), Kind: noteOutcome, Message: word}, escape.Line(i.String())+" "+word) // only stdout matters
+		_ = v.remark(diff.Note{Object: i.Target.String(), Kind: noteOutcome, Message: word}, escape.Line(i.Target.String())+" "+word) // only stdout matters
 	} else {
-		fmt.Fprintf(v.Out, "%s %s\n", escape.Line(i.String()), word)
+		fmt.Fprintf(v.Out, "%s %s\n", escape.Line(i.Target.String()), word)
 	}
 	for _, text := range i.Result.Notes {
-		v.note(i.String(), text)
+		v.note(i.Target.String(), text)
 	}
-	for _, r := range i.Move.Rows {
+	for _, r := range rows {
 		switch text := escape.Line(r.Path.String()); r.What {
 		case migrate.Conflict:
-			v.note(i.String(), fmt.Sprintf("%s: the file states another value than live, which %s owns: applying it will be a conflict", text, cmp.Or(strings.Join(r.By, ", "), "nobody")))
+			v.note(i.Target.String(), fmt.Sprintf("%s: the file states another value than live, which %s owns: applying it will be a conflict", text, cmp.Or(strings.Join(r.By, ", "), "nobody")))
 		case migrate.Removed:
-			v.note(i.String(), text+": the file does not state it: applying it will remove it")
+			v.note(i.Target.String(), text+": the file does not state it: applying it will remove it")
 		}
 	}
 }

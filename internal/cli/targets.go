@@ -64,7 +64,7 @@ func (k *targetVerb) objects(ctx context.Context, args []string) error {
 		if err != nil {
 			return err
 		}
-		return errors.Join(bad, k.File(ctx, local))
+		return errors.Join(bad, k.Add(ctx, local))
 	case len(args) == 0:
 		return errors.New("you must provide one or more resources by argument or filename: TYPE/NAME, or -f FILE")
 	}
@@ -118,11 +118,6 @@ func (k *targetVerb) begin(ctx context.Context, args []string) (err error) {
 		err = k.objects(ctx, args)
 	}
 	return err
-}
-
-// failures joins the errors of the objects.
-func (k *targetVerb) failures() error {
-	return errors.Join(each(k.Items, func(i *run.Item) error { return i.Err })...)
 }
 
 // meanings prints the consequences of a change for the next merge, a line for each field; planned

@@ -3,7 +3,6 @@ package migrate
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -12,72 +11,98 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/live"
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
-	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 	"github.com/kubectl-merge/kubectl-merge/internal/patch"
+	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// Mover migrates objects on a server.
-type Mover struct {
-	API     write.API
-	Live    live.Reader
+// Run is a run that migrates objects on a server.
+type Run struct {
+	*run.Plan
 	Planner Planner
-	Limit   int // objects migrated concurrently; 0: a default
+	Moves   map[*run.Item]*Move // of the items
+
+	api write.API
 }
 
-// Item is one object that is migrated.
-type Item struct {
-	cluster.Target
-	Move   Move
-	Result write.Result // of Write
-	Err    error        // names the object
-
-	local object.Object
-}
-
-// Plan reads the objects and plans their migrations; nothing is written. The errors of single
-// objects are in the items.
-func (m *Mover) Plan(ctx context.Context, local []object.Object) ([]*Item, error) {
-	located, err := m.Live.Resolve(ctx, local)
-	if err != nil {
-		return nil, err
+// New returns a run without objects.
+func New(api run.API, reader live.Reader, p Planner) *Run {
+	m := &Run{Planner: p, Moves: map[*run.Item]*Move{}, api: api}
+	manager := p.Manager
+	if p.To == ToClientSide {
+		manager = apply.DefaultManager
 	}
-	items := object.Each(located, func(l live.Located) *Item { return &Item{Target: l.Target, local: l.Object} })
-	m.each(ctx, items, func(i *Item) {
-		obj, err := m.read(ctx, i)
-		if i.Err = err; err == nil {
-			i.Move, i.Err = m.Planner.Plan(ctx, m.subject(ctx, i), obj)
-		}
-	}, nil)
-	return items, nil
+	m.Plan = &run.Plan{Job: &run.Job{
+		Live: reader, API: api, Planner: p.merger("apply"), Plans: m.planned, Apart: true, Write: cluster.Write{FieldManager: manager},
+		Check: func(ctx context.Context, item *run.Item, out write.Result) error {
+			return m.check(ctx, item, out, m.Write.DryRun)
+		},
+	}}
+	return m
 }
 
-// read reads an object in the version in which it was applied last, if the server still has it.
-func (m *Mover) read(ctx context.Context, i *Item) (map[string]any, error) {
-	obj, err := m.Live.Get(ctx, i.Target)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", i.Target, err)
+// Read reads the objects and plans their migrations; nothing is written. The error joins those of all.
+func (m *Run) Read(ctx context.Context, local []object.Object) error {
+	if err := m.Add(ctx, local); err != nil {
+		return err
 	}
+	for _, item := range m.Items {
+		m.Moves[item] = &Move{}
+	}
+	m.Merge(ctx)
+	return m.Errs()
+}
+
+// planned is the run's Plans. A plan that is made again for a write is tried first.
+func (m *Run) planned(ctx context.Context, item *run.Item, obj map[string]any) (apply.Planned, error) {
+	if item.Planned.Final == nil {
+		first, err := m.Planner.Plan(ctx, m.subject(ctx, item), m.former(ctx, item, obj))
+		*m.Moves[item] = first
+		return first.Planned, err
+	}
+	again, err := m.again(ctx, item, obj)
+	if err == nil && !m.Write.DryRun && again.Action != apply.Nothing {
+		err = m.try(ctx, item)
+	}
+	return again, err
+}
+
+// again plans the migration of an item anew.
+func (m *Run) again(ctx context.Context, item *run.Item, obj map[string]any) (apply.Planned, error) {
+	again, err := m.Planner.Plan(ctx, m.subject(ctx, item), obj)
+	if err != nil {
+		return apply.Planned{}, err
+	}
+	move := m.Moves[item]
+	if again.Action == apply.Nothing { // maybe by what was sent: what is known of that is still reported, and tried
+		again.Rows, again.Trial, again.Late = move.Rows, move.Trial, move.Late
+	}
+	*move, item.Planned = again, again.Planned
+	return again.Planned, nil
+}
+
+// former returns an object in the version in which it was applied last, if the server still has it.
+func (m *Run) former(ctx context.Context, item *run.Item, obj map[string]any) map[string]any {
 	was := object.Object{Value: apply.Annotated(obj)}
 	applied := len(ownership.ClientSide(obj)) == 0 && ownership.Applied(obj, m.Planner.Manager) != nil // by the applier, later
-	if was.Value == nil || was.APIVersion() == apiVersion(obj) || was.Group() != i.Group || applied {
-		return obj, nil
+	if was.Value == nil || was.APIVersion() == apiVersion(obj) || was.Group() != item.Target.Group || applied {
+		return obj
 	}
-	t := i.Target
+	t := item.Target
 	t.Version = was.Version()
-	if in, err := m.API.Get(ctx, t); err == nil { // otherwise its managers' fields count as applied
-		i.Target, obj = t, in
+	if in, err := m.api.Get(ctx, t); err == nil { // otherwise its managers' fields count as applied
+		item.Target, obj = t, in
 	}
-	return obj, nil
+	return obj
 }
 
-func (m *Mover) subject(ctx context.Context, i *Item) Subject {
-	subject := apply.Subject{Object: i.local, Name: i.Target.String(), HasStatus: i.Status}
+func (m *Run) subject(ctx context.Context, item *run.Item) Subject {
+	subject := apply.Subject{Object: item.Object, Name: item.Target.String(), HasStatus: item.Target.Status}
 	return Subject{Subject: subject, In: func(version string) (map[string]any, error) { // discovery may be outdated, the object is not
 		of := object.Object{Value: map[string]any{"apiVersion": version}}
-		t := i.Target
+		t := item.Target
 		t.Group, t.Version = of.Group(), of.Version()
 		return m.Live.Get(ctx, t)
 	}}
@@ -85,36 +110,45 @@ func (m *Mover) subject(ctx context.Context, i *Item) Subject {
 
 // Try has the server try every migration, and the applier's apply afterwards. It returns the errors
 // of those that it refuses, or whose values it would change.
-func (m *Mover) Try(ctx context.Context, items []*Item) error {
-	m.each(ctx, items, func(i *Item) {
-		if i.Err == nil && i.Move.Action != apply.Nothing {
-			i.Err = m.try(ctx, i)
-		}
-	}, nil)
-	return Failed(items)
+func (m *Run) Try(ctx context.Context) error {
+	m.Write.DryRun = true
+	m.Preview(ctx, func(*run.Item) {})
+	m.Write.DryRun = false
+	return m.Errs()
 }
 
-func (m *Mover) try(ctx context.Context, i *Item) error {
-	if _, err := m.write(ctx, i, true); err != nil || i.Move.Late {
+// try has the server try the current plan of an item.
+func (m *Run) try(ctx context.Context, item *run.Item) error {
+	server := write.Server{API: m.api, Write: m.Write}
+	server.Write.DryRun = true
+	out, err := server.Apply(ctx, write.Task{Target: item.Target, Planned: item.Planned, Replan: func(ctx context.Context, obj map[string]any) (apply.Planned, error) {
+		return m.again(ctx, item, obj)
+	}})
+	if err != nil {
 		return err
 	}
-	return m.apply(ctx, i)
+	return m.check(ctx, item, out, true)
 }
 
-// apply has the server try the applier's apply after the migration.
-func (m *Mover) apply(ctx context.Context, i *Item) error {
-	if i.Move.Trial == nil {
+// check judges the server's answer to a migration, and has it try the applier's apply after it.
+func (m *Run) check(ctx context.Context, item *run.Item, out write.Result, dry bool) error {
+	move := m.Moves[item]
+	if lacks := m.lacks(move.Final, out.Object); lacks != "" {
+		done := map[bool]string{true: "nothing was written", false: "it was written: mend that, and merge the file once with --server-side --force-conflicts"}[dry]
+		return fmt.Errorf("%s: the server does not keep the ownership that is moved: its answer has no %s: %s", item.Target, lacks, done)
+	}
+	if move.Trial == nil || dry == move.Late {
 		return nil
 	}
-	obj, err := m.API.Apply(ctx, i.Target, i.Move.Trial, cluster.Write{FieldManager: m.Planner.Manager, DryRun: true})
+	obj, err := m.api.Apply(ctx, item.Target, move.Trial, cluster.Write{FieldManager: m.Planner.Manager, DryRun: true})
 	switch {
 	case cluster.IsRefusal(err):
-		return fmt.Errorf("%s: applying what the migration moves was refused: %w", i.Target, err)
+		return fmt.Errorf("%s: applying what the migration moves was refused: %w", item.Target, err)
 	case err != nil:
-		return fmt.Errorf("%s: whether the server accepts an apply of what the migration moves is not known, it gave no answer to a trial: %w", i.Target, err)
+		return fmt.Errorf("%s: whether the server accepts an apply of what the migration moves is not known, it gave no answer to a trial: %w", item.Target, err)
 	}
-	if at, changed := i.Move.changed(obj); changed {
-		return fmt.Errorf("%s: %s: applying what the migration moves would change it, though it has live's value: look for an admission webhook", i.Target, at)
+	if at, changed := move.changed(obj); changed {
+		return fmt.Errorf("%s: %s: applying what the migration moves would change it, though it has live's value: look for an admission webhook", item.Target, at)
 	}
 	return nil
 }
@@ -130,50 +164,8 @@ func (m Move) changed(obj map[string]any) (at merge.Path, differs bool) {
 	return at, differs
 }
 
-// Write writes every migration, and calls done for each object, in order, with its Result.
-func (m *Mover) Write(ctx context.Context, items []*Item, done func(*Item)) {
-	long := parallel.Outlasting(ctx)
-	m.each(ctx, items, func(i *Item) {
-		if i.Result = write.Foreseen(i.Move.Planned); i.Err == nil && i.Move.Action != apply.Nothing {
-			i.Result, i.Err = m.write(long, i, false)
-			if i.Err == nil && i.Move.Late {
-				i.Err = m.apply(long, i)
-			}
-		}
-	}, done)
-}
-
-// write writes one migration. If another writer was faster, it is planned again, and a plan that
-// the server has not tried is tried first.
-func (m *Mover) write(ctx context.Context, i *Item, dry bool) (write.Result, error) {
-	manager := m.Planner.Manager
-	if m.Planner.To == ToClientSide {
-		manager = apply.DefaultManager
-	}
-	server := write.Server{API: m.API, Write: cluster.Write{FieldManager: manager, DryRun: dry}}
-	out, err := server.Apply(ctx, write.Task{Target: i.Target, Planned: i.Move.Planned, Replan: func(ctx context.Context, obj map[string]any) (apply.Planned, error) {
-		again, err := m.Planner.Plan(ctx, m.subject(ctx, i), obj)
-		if err != nil {
-			return apply.Planned{}, err
-		}
-		if again.Action == apply.Nothing { // maybe by what was sent: what is known of that is still reported, and tried
-			again.Rows, again.Trial, again.Late = i.Move.Rows, i.Move.Trial, i.Move.Late
-		}
-		i.Move = again
-		if !dry && again.Action != apply.Nothing {
-			return again.Planned, m.try(ctx, i)
-		}
-		return again.Planned, nil
-	}})
-	if lacks := m.lacks(i.Move.Final, out.Object); err == nil && lacks != "" {
-		done := map[bool]string{true: "nothing was written", false: "it was written: mend that, and merge the file once with --server-side --force-conflicts"}[dry]
-		err = fmt.Errorf("%s: the server does not keep the ownership that is moved: its answer has no %s: %s", i.Target, lacks, done)
-	}
-	return out, err
-}
-
 // lacks returns what the server's answer to a migration has not kept, without an error, and what to do; "" for nothing.
-func (m *Mover) lacks(want, obj map[string]any) string {
+func (m *Run) lacks(want, obj map[string]any) string {
 	const policy = ": look for an admission webhook or policy that takes it away"
 	entries := merge.MapsAt(want, "metadata", "managedFields")
 	switch {
@@ -186,21 +178,6 @@ func (m *Mover) lacks(want, obj map[string]any) string {
 		return "last-applied annotation as it was sent" + policy
 	}
 	return ""
-}
-
-func (m *Mover) each(ctx context.Context, items []*Item, do, done func(*Item)) {
-	steps := parallel.Steps{N: len(items), Limit: m.Limit}
-	if done != nil {
-		steps.Done = func(n int) { done(items[n]) }
-	}
-	for _, i := range items[parallel.Each(ctx, steps, func(n int) { do(items[n]) }):] {
-		i.Err = fmt.Errorf("%s: was not migrated: %w", i.Target, context.Cause(ctx))
-	}
-}
-
-// Failed joins the errors of items; nil if there are none.
-func Failed(items []*Item) error {
-	return errors.Join(object.Each(items, func(i *Item) error { return i.Err })...)
 }
 
 // What states what happens to the ownership of a field.
@@ -228,26 +205,27 @@ var Formats = []string{"table", "json"}
 
 // Table returns what happens to each field, a line each, below the names of the columns; nil if
 // nothing happens.
-func Table(items []*Item) (rows [][]string) {
-	for _, i := range items {
-		for _, r := range i.Move.Rows {
+func (m *Run) Table() (rows [][]string) {
+	for _, i := range m.Items {
+		for _, r := range m.Moves[i].Rows {
 			if rows == nil {
 				rows = [][]string{{"NAMESPACE", "OBJECT", "WHAT", "FIELD", "BY"}}
 			}
-			rows = append(rows, []string{cmp.Or(i.Namespace, "-"), i.String(), string(r.What), cmp.Or(r.Path.String(), "-"), cmp.Or(strings.Join(r.By, ", "), "-")})
+			rows = append(rows, []string{cmp.Or(i.Target.Namespace, "-"), i.Target.String(), string(r.What), cmp.Or(r.Path.String(), "-"), cmp.Or(strings.Join(r.By, ", "), "-")})
 		}
 	}
 	return rows
 }
 
 // Report returns the same for programs, as JSON.
-func Report(p Planner, items []*Item) map[string]any {
+func (m *Run) Report() map[string]any {
 	rows := []any{}
-	for _, i := range items {
-		for _, r := range i.Move.Rows {
-			row := map[string]any{"object": i.String(), "kind": i.Kind, "name": i.Name, "what": r.What, "path": r.Path.String()}
-			if i.Namespace != "" {
-				row["namespace"] = i.Namespace
+	for _, i := range m.Items {
+		t := i.Target
+		for _, r := range m.Moves[i].Rows {
+			row := map[string]any{"object": t.String(), "kind": t.Kind, "name": t.Name, "what": r.What, "path": r.Path.String()}
+			if t.Namespace != "" {
+				row["namespace"] = t.Namespace
 			}
 			if len(r.By) > 0 {
 				row["by"] = r.By
@@ -255,5 +233,5 @@ func Report(p Planner, items []*Item) map[string]any {
 			rows = append(rows, row)
 		}
 	}
-	return map[string]any{"kind": "MigrationReport", "to": p.To, "manager": p.Manager, "rows": rows}
+	return map[string]any{"kind": "MigrationReport", "to": m.Planner.To, "manager": m.Planner.Manager, "rows": rows}
 }

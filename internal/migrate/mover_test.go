@@ -18,6 +18,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/live"
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
+	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/test/values"
@@ -109,6 +110,8 @@ func (r *recorder) MergePatch(_ context.Context, _ cluster.Target, patch any, w 
 	return obj, nil
 }
 
+func (*recorder) WaitEstablished(context.Context, cluster.Target, map[string]any) error { return nil }
+
 func (*recorder) Patience() time.Duration { return time.Second }
 
 func (r *recorder) Apply(_ context.Context, _ cluster.Target, _ any, w cluster.Write) (map[string]any, error) {
@@ -126,26 +129,28 @@ func (r *recorder) change(key, value string) {
 	r.object = values.Patched(r.object, map[string]any{"metadata": map[string]any{"resourceVersion": "8"}, "data": map[string]any{key: value}})
 }
 
-// moved plans, tries and writes the migration of the object, and returns its item.
-func moved(t *testing.T, r *recorder, p Planner) (*Item, error) {
+// done is an item and its migration.
+type done struct {
+	*run.Item
+	*Move
+}
+
+// moved plans, tries and writes the migration of the object.
+func moved(t *testing.T, r *recorder, p Planner) (done, error) {
 	t.Helper()
-	m := &Mover{API: r, Live: reader{r}, Planner: p}
-	items, err := m.Plan(t.Context(), []object.Object{{Value: read(t, config)}})
-	if err != nil {
-		t.Fatal(err)
+	m := New(r, reader{r}, p)
+	err, reported := m.Read(t.Context(), []object.Object{{Value: read(t, config)}}), 0
+	if err == nil {
+		err = m.Try(t.Context())
 	}
-	if err := Failed(items); err != nil {
-		return items[0], err
+	if err == nil {
+		m.Send(t.Context(), func(*run.Item) { reported++ })
+		err = m.Errs()
+		if reported != 1 {
+			t.Errorf("%d objects reported", reported)
+		}
 	}
-	if err := m.Try(t.Context(), items); err != nil {
-		return items[0], err
-	}
-	done := 0
-	m.Write(t.Context(), items, func(*Item) { done++ })
-	if done != 1 {
-		t.Errorf("%d objects reported", done)
-	}
-	return items[0], Failed(items)
+	return done{m.Items[0], m.Moves[m.Items[0]]}, err
 }
 
 func server(t *testing.T) *recorder { return &recorder{object: read(t, applied)} }
@@ -283,15 +288,13 @@ func TestOvertaken(t *testing.T) {
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	r := server(t)
-	m := &Mover{API: r, Live: reader{r}, Planner: toServer}
-	items, err := m.Plan(ctx, []object.Object{{Value: read(t, config)}})
-	if err != nil {
+	m := New(r, reader{r}, toServer)
+	if err := m.Read(ctx, []object.Object{{Value: read(t, config)}}); err != nil {
 		t.Fatal(err)
 	}
-	stopped := errors.New("interrupted")
-	cancel(stopped)
-	m.Write(ctx, items, func(*Item) {})
-	if err := Failed(items); !errors.Is(err, stopped) || !strings.Contains(err.Error(), "configmap/c: was not migrated") {
+	cancel(errors.New("interrupted"))
+	m.Send(ctx, func(*run.Item) {})
+	if err := m.Errs(); !errors.Is(err, run.ErrInterrupted) || !strings.Contains(err.Error(), "configmap/c: was not written") {
 		t.Error(err)
 	}
 }
@@ -304,8 +307,8 @@ func TestLostAnswer(t *testing.T) {
 		for _, p := range []Planner{toServer, {To: ToServerSide, Manager: "ci"}} {
 			r := &recorder{object: obj, loses: true}
 			i, err := moved(t, r, p)
-			if err != nil || i.Result.Outcome != write.Configured || len(i.Move.Rows) == 0 {
-				t.Fatalf("%s, %s: %s, %v, %v", name, p.Manager, i.Result.Outcome, i.Move.Rows, err)
+			if err != nil || i.Result.Outcome != write.Configured || len(i.Rows) == 0 {
+				t.Fatalf("%s, %s: %s, %v, %v", name, p.Manager, i.Result.Outcome, i.Rows, err)
 			}
 			if notes := strings.Join(i.Result.Notes, "; "); notes != "the server's answer to the write was lost; read again, the object is as it should be" {
 				t.Errorf("%s, %s: %s", name, p.Manager, notes)
@@ -328,24 +331,23 @@ func TestLostAnswer(t *testing.T) {
 // TestReport: the same rows as a table and as JSON.
 func TestReport(t *testing.T) {
 	r := server(t)
-	m := &Mover{API: r, Live: reader{r}, Planner: toServer}
-	items, err := m.Plan(t.Context(), []object.Object{{Value: read(t, config)}})
-	if err != nil {
+	m := New(r, reader{r}, toServer)
+	if err := m.Read(t.Context(), []object.Object{{Value: read(t, config)}}); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{"NAMESPACE OBJECT WHAT FIELD BY", "n configmap/c moves data.a kubectl-client-side-apply", "n configmap/c moves data.b kubectl-client-side-apply",
 		"n configmap/c removed data.b -", "n configmap/c conflict data.d bob", "n configmap/c unstated data.e kubectl-client-side-apply"}
-	for i, row := range Table(items) {
+	for i, row := range m.Table() {
 		if got := strings.Join(row, " "); i >= len(want) || got != want[i] {
 			t.Errorf("line %d: %q", i, got)
 		}
 	}
-	report := Report(toServer, items)
+	report := m.Report()
 	rows, _ := report["rows"].([]any)
 	if report["kind"] != "MigrationReport" || report["to"] != ToServerSide || len(rows) != len(want)-1 {
 		t.Error(report)
 	}
-	if rows := Table(nil); rows != nil {
+	if rows := New(r, reader{r}, toServer).Table(); rows != nil {
 		t.Errorf("nothing is %q", rows)
 	}
 }

@@ -87,6 +87,20 @@ func (p *Plan) Failed() error {
 	return errors.Join(errs...)
 }
 
+// Errs joins the errors of the items, which name their objects; nil if there are none.
+func (p *Plan) Errs() error {
+	return errors.Join(object.Each(p.Items, func(i *Item) error { return i.Err })...)
+}
+
+// Add resolves objects, and adds them to the items. The error joins those of all that have no target.
+func (p *Plan) Add(ctx context.Context, objects []object.Object) error {
+	found, err := p.Resolve(ctx, objects)
+	if err == nil {
+		p.Items, err = append(p.Items, found.Items...), found.Err
+	}
+	return err
+}
+
 // Kept returns the live objects that the input does not contain and the run does not delete. The
 // user has to decide about them. Empty if there are none.
 func (p *Plan) Kept() []*Item {

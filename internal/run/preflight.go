@@ -89,6 +89,9 @@ func (w *writer) apply(ctx context.Context, s write.Server, item *Item) (write.R
 	t := w.task(item)
 	for pause := 100 * time.Millisecond; ; pause *= 2 {
 		out, err := s.Apply(item.Meter.In(ctx), t)
+		if err == nil && w.Check != nil {
+			err = w.Check(ctx, item, out)
+		}
 		if !w.settling(item, err) || cluster.Sleep(ctx, pause) != nil {
 			return out, w.undecoded(item, err)
 		}

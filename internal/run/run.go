@@ -90,6 +90,7 @@ type Job struct {
 	Bind        Bind    // nil: the run is bound to nothing
 	Journal     Journal // nil: no record
 	Plans       Plans   // nil: Planner merges the items
+	Check       Check   // nil: the server's answers are not judged
 	Wait        Wait    // nil: the run ends with the last write
 	Hold        Hold    // nil: users of deleted objects are not looked for
 	Render      Render  // nil: items are rendered when they are shown
@@ -124,6 +125,10 @@ type Journal interface {
 // Plans returns the plan of an item and its live object, nil for none, instead of a merge of the
 // item with what was applied last. It may be called by several goroutines.
 type Plans func(ctx context.Context, item *Item, live map[string]any) (apply.Planned, error)
+
+// Check returns an error if the server's answer to a write of an item, or to a trial of it, is not
+// acceptable. It may be called by several goroutines.
+type Check func(ctx context.Context, item *Item, out write.Result) error
 
 // Render returns the printed form of an item, whose plan is whole and whose Result is the expected
 // one. It is called for items of a large run that is only shown, by several goroutines, as soon as
