@@ -61,45 +61,28 @@ func (c *call) diff(ctx context.Context) error {
 	return err
 }
 
-// planned returns the run whose report is printed, with the conflicts that the user has settled.
-func (c *call) planned(ctx context.Context, notes *reporter, render run.Render) (*session, error) {
-	r, err := c.request(ctx)
-	if err != nil {
-		return nil, err
-	}
-	r.note, r.Render = notes.set(), render
-	s, err := c.open(ctx, r)
-	if err == nil {
-		err = c.misspelt(ctx, s)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return s, errors.Join(c.checkGuard(ctx, s, notes), c.ask(ctx, s), c.confirm(ctx, s.Plan, "kubectl merge diff --prune"))
-}
-
 // differs prints the diff, or another report, of every object, even if others have errors. left
 // counts the objects that are left to the user.
 func (c *call) differs(ctx context.Context) (differs bool, left int, err error) {
-	notes := c.reporter()
-	out, err := c.printer(ctx)
+	t, err := c.results(ctx)
 	if err != nil {
 		return false, 0, err
 	}
-	s, err := c.planned(ctx, notes, rendering(out, notes, c.mode))
-	if err == nil {
-		err = out.begin(ctx, s)
-	}
+	r, err := c.request(ctx)
 	if err != nil {
 		return false, 0, err
 	}
-	t := &results{call: c, out: out, notes: notes}
+	r.Render = rendering(t.out, t.notes, c.mode)
+	s, err := t.begin(ctx, r)
+	if err != nil {
+		return false, 0, err
+	}
 	c.finish(ctx, s.Plan, s.Preview, func(item *run.Item) {
 		differs = differs || item.Action().Writes()
 		t.item(item)
 	})
 	left = t.close(ctx, s, outcome.Ended{Plan: s.Plan, DryRun: true})
-	if d, ok := out.(*differ); ok {
+	if d, ok := t.out.(*differ); ok {
 		differs = d.differs
 	}
 	return differs, left, errors.Join(s.Failed(), errors.Join(t.errs...))

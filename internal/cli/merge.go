@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"time"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
 	"github.com/kubectl-merge/kubectl-merge/internal/guard"
@@ -35,42 +34,29 @@ func (c *call) merge(ctx context.Context) error {
 	if !c.hasInput() && c.cmd.Flags().NFlag() == 0 {
 		return c.usage("must specify one of -f and -k; -f - reads standard input")
 	}
-	start := time.Now()
 	rec := &recording{call: c}
 	if err := errors.Join(rec.check(), c.openAsker(c.readsStdin()), c.readPlan(ctx)); err != nil {
 		return err
 	}
-	notes := c.reporter()
+	t, err := c.results(ctx)
+	if err != nil {
+		return err
+	}
 	r, err := c.mergeRequest(ctx)
 	if err != nil {
 		return err
 	}
-	out, err := c.printer(ctx)
-	if err != nil {
-		return err
-	}
-	t := &results{call: c, out: out, notes: notes, start: start}
-	r.note = notes.set()
-	s, err := c.open(ctx, r)
-	if err == nil {
-		err = c.misspelt(ctx, s)
-	}
-	if err == nil {
-		err = t.refuses(ctx, s, s.Items, c.agreed(ctx, s, notes))
-	}
-	if err == nil {
-		err = out.begin(ctx, s)
-	}
+	s, err := t.begin(ctx, r)
 	if err != nil {
 		return err
 	}
 	c.waitAfter(s)
-	c.holdNamed(s, notes.set())
+	c.holdNamed(s, t.notes.set())
 	if err := rec.open(ctx, s); err != nil {
 		return err
 	}
 	c.finish(ctx, s.Plan, s.Send, t.item)
-	c.unusedKinds(s.Plan, notes.set())
+	c.unusedKinds(s.Plan, t.notes.set())
 	return rec.end(ctx, s, c.guarded(c.bound.ended(t.end(ctx, s))))
 }
 
@@ -96,21 +82,21 @@ func (c *call) mergeRequest(ctx context.Context) (request, error) {
 
 // agreed returns an error unless all agree to the run before anything is written: the plan that it
 // is bound to, the guard, and the user about conflicts and deletions.
-func (c *call) agreed(ctx context.Context, s *session, notes *reporter) error {
-	err := c.bound.check(ctx, s, notes)
+func (t *results) agreed(ctx context.Context, s *session) error {
+	err := t.bound.check(ctx, s, t.notes)
 	if err == nil {
-		err = c.checkGuard(ctx, s, notes)
+		err = t.checkGuard(ctx, s, t.notes)
 	}
 	if err == nil {
-		err = c.ask(ctx, s)
+		err = t.ask(ctx, s)
 	}
 	switch {
 	case err != nil:
-	case !c.interactive:
-		err = c.confirm(ctx, s.Plan, "kubectl merge diff --prune")
+	case !t.interactive:
+		err = t.confirm(ctx, s.Plan, "kubectl merge diff --prune")
 	default:
-		if err = c.review(ctx, s, false); err == nil {
-			err = c.bound.confirmed(s)
+		if err = t.review(ctx, s, false); err == nil {
+			err = t.bound.confirmed(s)
 		}
 	}
 	return err

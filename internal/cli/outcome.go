@@ -176,6 +176,29 @@ type results struct {
 	start time.Time
 }
 
+// results returns the destination of a run's results.
+func (c *call) results(ctx context.Context) (*results, error) {
+	out, err := c.printer(ctx)
+	return &results{call: c, out: out, notes: c.reporter(), start: time.Now()}, err
+}
+
+// begin merges the run that a verb asks for, with the conflicts that the user settles, and begins its
+// output. An error ends the run before its first write.
+func (t *results) begin(ctx context.Context, r request) (*session, error) {
+	r.note = t.notes.set()
+	s, err := t.open(ctx, r)
+	if err == nil {
+		err = t.misspelt(ctx, s)
+	}
+	if err == nil {
+		err = t.refuses(ctx, s, s.Items, t.agreed(ctx, s))
+	}
+	if err == nil {
+		err = t.out.begin(ctx, s)
+	}
+	return s, err
+}
+
 // prints reports whether the printer prints an item, which may have conflicts.
 func (t *results) prints(item *run.Item) bool {
 	p, _ := printerNamed(t.output)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
@@ -101,16 +100,15 @@ func (u *undoing) stopped(lost bool, conflicts int) error {
 }
 
 func (u *undoing) run(ctx context.Context) error {
-	rec, notes := &recording{call: u.call}, u.reporter()
-	t := &results{call: u.call, notes: notes, start: time.Now()}
+	rec := &recording{call: u.call}
 	if err := errors.Join(u.openAsker(false), rec.check()); err != nil {
 		return err
 	}
-	out, err := u.printer(ctx)
+	t, err := u.results(ctx)
 	if err != nil {
 		return err
 	}
-	t.out = out
+	notes := t.notes
 	if u.partial {
 		if err := u.except(ctx, notes); err != nil {
 			return err
@@ -132,7 +130,7 @@ func (u *undoing) run(ctx context.Context) error {
 		err = u.bound.confirmed(s)
 	}
 	if err == nil {
-		err = out.begin(ctx, s)
+		err = t.out.begin(ctx, s)
 	}
 	if err == nil {
 		err = rec.open(ctx, s)

@@ -132,78 +132,63 @@ func (r reverting) reveal(p merge.Path, side, now merge.Opt) (merge.Opt, bool) {
 // put returns v with another value at a path, or without it. It is false if its parent is missing,
 // such as an entry of a list on the way.
 func put(v any, p merge.Path, o merge.Opt, typ *merge.Type) (any, bool) {
-	if len(p) == 0 {
-		return o.Value, true
-	}
-	if s := p[0]; s.Kind != merge.FieldStep {
-		return putEntry(v, p, o, typ)
-	}
-	m, ok := v.(map[string]any)
-	if v != nil && !ok {
-		return v, false
-	}
-	if v == nil && !o.Set {
+	was, there := merge.Lookup(v, p, typ)
+	c := merge.Change{Op: merge.OpRemove, Path: placed(v, p, typ), Old: merge.Opt{Value: was, Set: there}, New: o}
+	if !o.Set && !there {
 		return v, true
 	}
-	name := p[0].Name
-	if len(p) == 1 && !o.Set {
-		return merge.Without(m, name), true
+	var changes []merge.Change
+	if o.Set {
+		c.Op = merge.OpSet
+		for i := 1; i < len(p); i++ {
+			if at, _ := merge.Lookup(v, p[:i], typ); at != nil {
+				continue
+			}
+			hold := merge.Some(map[string]any{})
+			if p[i].Kind != merge.FieldStep {
+				hold.Value = []any{}
+			}
+			if p[i-1].Kind != merge.FieldStep {
+				return v, false
+			}
+			changes = append(changes, merge.Change{Op: merge.OpSet, Path: c.Path[:i], New: hold})
+		}
 	}
-	inner, ok := put(m[name], p[1:], o, typ.Field(name).Type)
-	if inner == nil && len(p) > 1 {
-		return v, ok
+	out, err := merge.Replay(v, append(changes, c))
+	if err != nil {
+		return v, false
 	}
-	return merge.With(m, inner, name), ok
+	return out, true
 }
 
-func putEntry(v any, p merge.Path, o merge.Opt, typ *merge.Type) (any, bool) {
-	list, ok := v.([]any)
-	if v != nil && !ok {
-		return v, false
+// placed returns a path that leads to entries by their places, as far as they are there: a key that an
+// entry leaves out may have a default.
+func placed(v any, p merge.Path, typ *merge.Type) merge.Path {
+	out := slices.Clone(p)
+	for i, s := range p {
+		list, _ := merge.Lookup(v, p[:i], typ)
+		if at := merge.EntryAt(merge.At[[]any](list), s, typ.At(p[:i])); at >= 0 {
+			out[i] = merge.Step{Kind: merge.IndexStep, Index: at}
+		}
 	}
-	i := merge.EntryAt(list, p[0], typ)
-	out := append([]any(nil), list...)
-	switch {
-	case i < 0 && len(p) > 1:
-		return v, !o.Set
-	case i < 0 && !o.Set:
-		return v, true
-	case i < 0:
-		return append(out, o.Value), true
-	case len(p) == 1 && !o.Set:
-		return append(out[:i], out[i+1:]...), true
-	}
-	out[i], ok = put(list[i], p[1:], o, typ.EntryType())
-	return out, ok
+	return out
 }
 
 // ordered returns v with the entries of a list in an order, and entries that it does not name after
-// them; nil leaves it. An entry that leaves out a key is identified by the key's default.
+// them; nil leaves it.
 func ordered(v any, p merge.Path, steps []string, typ *merge.Type) any {
-	found, _ := merge.Lookup(v, p, typ)
-	list, ok := found.([]any)
-	if !ok || steps == nil {
+	order := merge.Change{Op: merge.OpOrder, Path: placed(v, p, typ)}
+	for _, text := range steps {
+		if s, err := merge.ParsePath(text); err == nil && len(s) == 1 {
+			at := placed(v, append(slices.Clone(p), s[0]), typ)
+			order.NewOrder = append(order.NewOrder, at[len(p)])
+		}
+	}
+	out, err := merge.Replay(v, []merge.Change{order})
+	if err != nil || steps == nil {
 		return v // the list is gone, or its order is unknown
 	}
-	out, used := make([]any, 0, len(list)), make([]bool, len(list))
-	for _, text := range steps {
-		s, err := merge.ParsePath(text)
-		if err != nil || len(s) != 1 {
-			continue
-		}
-		if i := merge.EntryAt(list, s[0], typ.At(p)); i >= 0 && !used[i] {
-			out, used[i] = append(out, list[i]), true
-		}
-	}
-	for i, e := range list {
-		if !used[i] {
-			out = append(out, e)
-		}
-	}
-	if held, ok := put(v, p, merge.Some(out), typ); ok {
-		return held
-	}
-	return v
+	return out
 }
 
 // lastApplied returns the result with the annotation as it was before the run. Later applies are
