@@ -172,37 +172,32 @@ func (d *Disowning) nowhere() error {
 	return errors.Join(errs...)
 }
 
-// FileEdit is the planned edit of a file.
-type FileEdit struct {
-	*filemerge.Edited
-	Taken []string // removed fields, with their objects
-
-	objects []*Disowned
-}
-
 // Edits computes the new text of every file that states one of the fields; given lists the files
 // and folders that were named. Files that state none of them are not returned. The error joins those
 // of all files that cannot be edited.
-func (d *Disowning) Edits(ctx context.Context, given []string) (files []*FileEdit, err error) {
-	filed := slices.DeleteFunc(d.All(), func(h *Disowned) bool { return len(h.Filed) == 0 })
+func (d *Disowning) Edits(ctx context.Context, given []string) ([]*filemerge.Edited, error) {
+	filed := d.filed("")
 	objects := object.Each(filed, func(h *Disowned) object.Object { return h.Object })
-	edited, err := filemerge.Edits{Given: given, Verb: "disown", Edit: func(i int, s filemerge.Stated) (any, *merge.Type, error) {
+	return filemerge.Edits{Given: given, Verb: "disown", Edit: func(i int, s filemerge.Stated) (any, *merge.Type, error) {
 		return d.edit(ctx, s, filed[i])
 	}}.Of(objects)
-	for _, e := range edited {
-		f := &FileEdit{Edited: e}
-		for _, h := range filed {
-			if h.Object.Origin.File != f.Name {
-				continue
-			}
-			f.objects = append(f.objects, h)
-			for _, p := range h.Filed {
-				f.Taken = append(f.Taken, fmt.Sprintf("%s of %s", p, h.Target))
-			}
+}
+
+// filed returns the changes of objects whose file, "" for any, states one of the fields.
+func (d *Disowning) filed(file string) []*Disowned {
+	return slices.DeleteFunc(d.All(), func(h *Disowned) bool {
+		return len(h.Filed) == 0 || file != "" && h.Object.Origin.File != file
+	})
+}
+
+// Taken returns the fields that are removed from a file, with their objects.
+func (d *Disowning) Taken(f *filemerge.Edited) (all []string) {
+	for _, h := range d.filed(f.Name) {
+		for _, p := range h.Filed {
+			all = append(all, fmt.Sprintf("%s of %s", p, h.Target))
 		}
-		files = append(files, f)
 	}
-	return files, err
+	return all
 }
 
 // edit returns an object of a file without the fields.
@@ -219,19 +214,19 @@ func (d *Disowning) edit(ctx context.Context, s filemerge.Stated, h *Disowned) (
 // claims the fields of its other objects, which were written, again.
 var ErrOthersFailed = errors.New("was not written, because of the other errors: fix them, and disown again")
 
-// Writable returns ErrOthersFailed if the file must not be changed.
-func (f *FileEdit) Writable() error {
-	if slices.ContainsFunc(f.objects, func(h *Disowned) bool { return h.Err != nil }) {
-		return fmt.Errorf("%s: %w", f.Name, ErrOthersFailed)
+// Replace replaces the old text of a file by the new one. It is an error, with the remedy, if the file was
+// changed since, or it cannot be written; see Writable.
+func (d *Disowning) Replace(f *filemerge.Edited) error {
+	if err := filemerge.ReplaceAll([]*filemerge.Edited{f}); err != nil {
+		return fmt.Errorf("%s: the fields are no longer in last-applied, but still in the file: take them out there, or the next merge takes them back: %w", f.Name, err)
 	}
 	return nil
 }
 
-// Write replaces the old text by the new one. It is an error, with the remedy, if the file was
-// changed since, or it cannot be written.
-func (f *FileEdit) Write() error {
-	if err := filemerge.ReplaceAll([]*filemerge.Edited{f.Edited}); err != nil {
-		return fmt.Errorf("%s: the fields are no longer in last-applied, but still in the file: take them out there, or the next merge takes them back: %w", f.Name, err)
+// Writable returns ErrOthersFailed if the file must not be changed.
+func (d *Disowning) Writable(f *filemerge.Edited) error {
+	if slices.ContainsFunc(d.filed(f.Name), func(h *Disowned) bool { return h.Err != nil }) {
+		return fmt.Errorf("%s: %w", f.Name, ErrOthersFailed)
 	}
 	return nil
 }

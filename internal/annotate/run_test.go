@@ -332,22 +332,22 @@ func TestDisownInFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	edits, err := d.Edits(t.Context(), []string{dir})
-	if err != nil || len(edits) != 1 || len(edits[0].Taken) != 1 {
+	if err != nil || len(edits) != 1 || len(d.Taken(edits[0])) != 1 {
 		t.Fatalf("%v, %v", edits, err)
 	}
 	d.Items[0].Err = errUnused
-	if err := edits[0].Writable(); !errors.Is(err, ErrOthersFailed) {
+	if err := d.Writable(edits[0]); !errors.Is(err, ErrOthersFailed) {
 		t.Errorf("%v: the file of an object that was not written", err)
 	}
 	d.Items[0].Err = nil
-	if err := errors.Join(edits[0].Writable(), edits[0].Write()); err != nil {
+	if err := errors.Join(d.Writable(edits[0]), d.Replace(edits[0])); err != nil {
 		t.Fatal(err)
 	}
 	got, err := os.ReadFile(file)
 	if want := strings.Replace(text, "    replicas: 3 # three\n", "", 1); err != nil || string(got) != want {
 		t.Errorf("%v:\n%s", err, got)
 	}
-	if err := edits[0].Write(); err == nil || !strings.Contains(err.Error(), "take them out there") {
+	if err := d.Replace(edits[0]); err == nil || !strings.Contains(err.Error(), "take them out there") {
 		t.Errorf("%v: the file has changed since", err)
 	}
 	d.Items[0].Object.Origin.File = filepath.Join(dir, "none.yaml")

@@ -19,7 +19,7 @@ import (
 
 // disownVerb releases fields.
 type disownVerb struct {
-	targetVerb
+	*targetVerb
 	fields []merge.Path
 }
 
@@ -42,7 +42,7 @@ and its layout stay. Entries of lists and maps are named by their keys.`,
 		return complete.UnlessFiles(s.Disowned, complete.LocalFields)
 	},
 	run: func(c *call, ctx context.Context) error {
-		return (&disownVerb{targetVerb: targetVerb{call: c}}).run(ctx)
+		return (&disownVerb{targetVerb: newTargetVerb(c)}).run(ctx)
 	},
 })
 
@@ -94,7 +94,7 @@ func (v *disownVerb) disown(ctx context.Context) error {
 	if err := d.Plan(ctx); err != nil {
 		return err // nothing is written after an error
 	}
-	var files []*annotate.FileEdit
+	var files []*filemerge.Edited
 	if v.write {
 		var err error
 		if files, err = d.Edits(ctx, v.inputs.Files); err != nil {
@@ -103,13 +103,13 @@ func (v *disownVerb) disown(ctx context.Context) error {
 	}
 	if v.mode == dryNone {
 		for _, f := range files {
-			if err := filemerge.Rehearse([]*filemerge.Edited{f.Edited}); err != nil {
+			if err := filemerge.Rehearse([]*filemerge.Edited{f}); err != nil {
 				return err
 			}
 		}
 	}
 	err := v.send(ctx, func(item *run.Item) error { return v.disowned(d.Of(item)) })
-	return errors.Join(append([]error{err}, each(files, v.writeFile)...)...)
+	return errors.Join(append([]error{err}, each(files, func(f *filemerge.Edited) error { return v.writeFile(d, f) })...)...)
 }
 
 // disowned reports the outcome of one object, and its meaning.
@@ -126,8 +126,8 @@ func (v *disownVerb) disowned(d *annotate.Disowned) error {
 }
 
 // writeFile replaces the old text by the new one, or shows the difference.
-func (v *disownVerb) writeFile(f *annotate.FileEdit) error {
-	if err := f.Writable(); err != nil {
+func (v *disownVerb) writeFile(d *annotate.Disowning, f *filemerge.Edited) error {
+	if err := d.Writable(f); err != nil {
 		return err
 	}
 	if v.output == "diff" {
@@ -137,16 +137,16 @@ func (v *disownVerb) writeFile(f *annotate.FileEdit) error {
 	}
 	taken := "would be taken out"
 	if v.mode == dryNone {
-		if err := f.Write(); err != nil {
+		if err := d.Replace(f); err != nil {
 			return err
 		}
 		taken = "taken out"
 	}
-	v.note(f.Name, strings.Join(f.Taken, ", ")+" "+taken)
+	v.note(f.Name, strings.Join(d.Taken(f), ", ")+" "+taken)
 	return nil
 }
 
-func (v *disownVerb) showFile(f *annotate.FileEdit) error {
+func (v *disownVerb) showFile(f *filemerge.Edited) error {
 	text, err := filemerge.Diff(filemerge.Texts{From: f.Name, To: f.Name, Old: string(f.Old), Now: string(f.Now)}, filemerge.Hiding{ShowSecrets: v.secrets, Rules: v.Planner.Rules.All()})
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.Name, err)

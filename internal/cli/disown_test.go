@@ -45,7 +45,7 @@ func TestDisownArguments(t *testing.T) {
 	}
 }
 
-func disowning() disownVerb { return disownVerb{targetVerb: targetVerb{call: &call{}}} }
+func disowning() disownVerb { return disownVerb{targetVerb: newTargetVerb(&call{})} }
 
 func filed(name string) disownVerb {
 	v := disowning()

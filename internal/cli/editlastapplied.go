@@ -31,7 +31,7 @@ What cannot be saved is kept in a file whose name is printed.`,
   # Explained against the file that will be merged next
   kubectl merge edit-last-applied -f web.yaml`,
 	inputs: "edit the configuration of", args: objectArgs,
-	run: func(c *call, ctx context.Context) error { return (&targetVerb{call: c}).editAll(ctx) },
+	run: func(c *call, ctx context.Context) error { return newTargetVerb(c).editAll(ctx) },
 })
 
 // editAll has the user edit the last applied configuration of each object.
@@ -51,10 +51,10 @@ func (v *targetVerb) editAll(ctx context.Context) error {
 	}
 	for _, item := range v.Items {
 		if err := v.edit(ctx, item); err != nil {
-			return errors.Join(err, v.close(ctx)) // configurations saved before are printed whole
+			return errors.Join(err, v.out.close(ctx)) // configurations saved before are printed whole
 		}
 	}
-	return v.close(ctx)
+	return v.out.close(ctx)
 }
 
 // edit passes one object through the editor. The text is kept after any failure.

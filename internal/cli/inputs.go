@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/complete"
 	"github.com/kubectl-merge/kubectl-merge/internal/live"
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
@@ -152,6 +153,16 @@ func (c *call) checkNamed() error {
 	return nil
 }
 
+// objects are those of the files, or the identities of those that are named.
+func (c *call) objects(ctx context.Context, api *cluster.Cluster) ([]object.Object, error) {
+	if len(c.args) == 0 {
+		objects, bad, err := c.readLocal(ctx)
+		return objects, errors.Join(bad, err)
+	}
+	found, err := c.find(ctx, api, c.args)
+	return each(found, func(f cluster.Found) object.Object { return f.Identity() }), err
+}
+
 // lastApplied returns the named objects as they were applied last, or those of the release: the local side
 // of a merge of the same files. nil if none is named.
 func (c *call) lastApplied(ctx context.Context) ([]object.Object, error) {
@@ -163,11 +174,11 @@ func (c *call) lastApplied(ctx context.Context) ([]object.Object, error) {
 	case len(c.args) == 0:
 		return nil, nil
 	}
-	k := &targetVerb{call: &call{env: c.env, options: options{manager: apply.DefaultManager}}}
+	k := newTargetVerb(&call{env: c.env, options: options{manager: apply.DefaultManager}})
 	k.inputs.Selector = c.inputs.Selector
 	err := k.open(ctx)
 	if err == nil {
-		err = k.objects(ctx, c.args)
+		err = k.add(ctx, c.args)
 	}
 	if err != nil {
 		return nil, err

@@ -24,7 +24,7 @@ import (
 
 // viewVerb prints what was applied last.
 type viewVerb struct {
-	targetVerb
+	*targetVerb
 	printed int
 }
 
@@ -39,7 +39,7 @@ its labels or by --all.`,
 	args: func(s *complete.Server) cobra.CompletionFunc {
 		return complete.UnlessFiles(s.TypeOrName(), cobra.NoFileCompletions)
 	},
-	run: func(c *call, ctx context.Context) error { return (&viewVerb{targetVerb: targetVerb{call: c}}).run(ctx) },
+	run: func(c *call, ctx context.Context) error { return (&viewVerb{targetVerb: newTargetVerb(c)}).run(ctx) },
 })
 
 func (v *viewVerb) run(ctx context.Context) error {
@@ -146,7 +146,7 @@ contains and the next file that is merged does not is removed by that merge.`,
 	takes: exactly(0, func(c *call) error {
 		return c.usage(fmt.Sprintf("unexpected argument %q: objects are given with -f", c.args[0]))
 	}),
-	run: func(c *call, ctx context.Context) error { return (&targetVerb{call: c}).set(ctx) },
+	run: func(c *call, ctx context.Context) error { return newTargetVerb(c).set(ctx) },
 })
 
 // set is kubectl merge set-last-applied.

@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
 	"github.com/kubectl-merge/kubectl-merge/internal/migrate"
-	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
@@ -64,16 +62,6 @@ var _ = registerVerb(verb{
 	run: (*call).migrate,
 })
 
-// migrated are the objects of the files, or those that are named.
-func (v *call) migrated(ctx context.Context, api *cluster.Cluster) (objects []object.Object, err error) {
-	if len(v.args) == 0 {
-		objects, bad, err := v.readLocal(ctx)
-		return objects, errors.Join(bad, err)
-	}
-	found, err := v.find(ctx, api, v.args)
-	return each(found, func(f cluster.Found) object.Object { return f.Identity() }), err
-}
-
 // migrate moves ownership to server-side apply and back.
 func (v *call) migrate(ctx context.Context) error {
 	if v.output == "" && v.mode != dryNone {
@@ -85,7 +73,7 @@ func (v *call) migrate(ctx context.Context) error {
 	}
 	m := migrate.New(at.Cluster, at.live, migrate.Planner{Schemas: at.Type, To: migrate.Direction(v.to), Manager: v.manager, From: v.fromManagers, Named: len(v.args) > 0})
 	m.Concurrency = v.concurrency
-	objects, err := v.migrated(ctx, at.Cluster)
+	objects, err := v.objects(ctx, at.Cluster)
 	if err == nil {
 		err = m.Read(ctx, objects)
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/outcome"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/strategic"
-	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/strategy"
@@ -23,13 +22,13 @@ import (
 // targetVerb is a call of a verb for last-applied: these find objects, read them, and write one
 // annotation.
 type targetVerb struct {
-	*call
+	*results
 	*annotate.Run
 	cluster *cluster.Cluster
-	start   time.Time
-	prints  printer // nil: the diff of the configuration is printed
-	errs    []error // of objects that are done
-	counts  map[write.Outcome]int
+}
+
+func newTargetVerb(c *call) *targetVerb {
+	return &targetVerb{results: &results{call: c, start: time.Now()}}
 }
 
 // open makes the connection, and the run, whose planner knows the schemas. It has no objects yet.
@@ -46,13 +45,13 @@ func (k *targetVerb) open(ctx context.Context) error {
 		return err
 	}
 	planner.Schemas, planner.Strategic = at.Type, strategic.By(cluster.Struct)
-	k.cluster, k.Run, k.counts = at.Cluster, annotate.New(at.Cluster, at.live, planner), map[write.Outcome]int{}
+	k.cluster, k.Run = at.Cluster, annotate.New(at.Cluster, at.live, planner)
 	k.Write.DryRun = k.mode == dryServer
 	return nil
 }
 
-// objects adds the objects that -f, or the arguments, name.
-func (k *targetVerb) objects(ctx context.Context, args []string) error {
+// add adds the objects that -f, or the arguments, name.
+func (k *targetVerb) add(ctx context.Context, args []string) error {
 	switch {
 	case k.hasInput() && len(args) > 0:
 		return errors.New("when files are given, no object may be named as well: give one of -f and TYPE/NAME")
@@ -104,18 +103,18 @@ func (c *call) find(ctx context.Context, api *cluster.Cluster, args []string) ([
 
 // begin opens the printer and the connection, and finds the objects that -f, or the arguments, name.
 func (k *targetVerb) begin(ctx context.Context, args []string) (err error) {
-	k.start = time.Now()
 	if p, _ := printerNamed(k.output); p.merges {
 		names := strings.Replace(targetPrinters(), " (of the configuration)", "", 1)
 		return fmt.Errorf("--output=%s: is for merges: there are %s", k.output, names)
 	}
-	if k.output != "diff" {
-		if k.prints, err = k.printer(ctx); err != nil {
-			return err
-		}
+	if k.out = (configurationPrinter{view{k.call}}); k.output != "diff" {
+		k.out, err = k.printer(ctx)
 	}
-	if err = k.open(ctx); err == nil {
-		err = k.objects(ctx, args)
+	if err == nil {
+		err = k.open(ctx)
+	}
+	if err == nil {
+		err = k.add(ctx, args)
 	}
 	return err
 }
@@ -147,9 +146,8 @@ func (k *targetVerb) send(ctx context.Context, report func(*run.Item) error) err
 			err = report(item)
 		}
 		k.errs = append(k.errs, err)
-		k.counts[item.Result.Outcome]++
 	})
-	k.errs = append(k.errs, k.close(ctx))
+	k.errs = append(k.errs, k.out.close(ctx))
 	k.summary()
 	return errors.Join(k.errs...)
 }
@@ -157,35 +155,31 @@ func (k *targetVerb) send(ctx context.Context, report func(*run.Item) error) err
 // written reports one object. A write that was planned anew is reported as first planned: its
 // effect on the configuration is the same.
 func (k *targetVerb) written(item *run.Item) error {
-	if k.prints == nil {
-		return k.showConfiguration(item.Planned)
-	}
-	if _, preview := k.prints.(*dryPrinter); preview { // of the object, nothing else would change
+	if _, preview := k.out.(*dryPrinter); preview { // of the object, nothing else would change
 		item.Result.Object, _ = lastapplied.Read(item.Planned.Final).Value.(map[string]any)
 		item.Result.Planned.Sensitive = item.Planned.Sensitive
 	}
-	return k.prints.printObject(item)
+	return k.out.printObject(item)
 }
 
 // summary counts the expected outcomes of the objects in a dry run on stderr.
 func (k *targetVerb) summary() {
-	if _, preview := k.prints.(*dryPrinter); !preview || len(k.Items) < 2 {
+	if _, preview := k.out.(*dryPrinter); !preview || len(k.Items) < 2 {
 		return
 	}
-	k.plainReporter().summary(outcome.Summary{Objects: len(k.Items), Counts: k.counts, DryRun: true, Time: time.Since(k.start), Target: k.aim(k.cluster, targetsOf(k.Items))})
+	s := outcome.Summarize(outcome.Ended{Plan: k.Plan, Took: time.Since(k.start), Target: k.aim(k.cluster, targetsOf(k.Items))})
+	s.DryRun = true // whose failures keep none of the others from being written
+	k.plainReporter().summary(s)
 }
 
-func (k *targetVerb) showConfiguration(p apply.Planned) error {
+// configurationPrinter prints the diff of the configuration.
+type configurationPrinter struct{ view }
+
+func (k configurationPrinter) printObject(item *run.Item) error {
+	p := item.Planned
 	d := diff.Doc{Name: diff.DocName(p.Final), Live: lastapplied.Read(p.Live).Value, Result: lastapplied.Read(p.Final).Value, Local: []any{p.Live, p.Value}, Sensitive: p.Sensitive}
 	_, err := diff.Unified(k.Out, d, diff.Options{
 		Color: k.colored(), ShowManagedFields: true, ShowSecrets: k.secrets, From: "last-applied", To: "new-last-applied",
 	})
 	return err
-}
-
-func (k *targetVerb) close(ctx context.Context) error {
-	if k.prints == nil {
-		return nil
-	}
-	return k.prints.close(ctx)
 }

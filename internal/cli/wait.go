@@ -84,15 +84,11 @@ func (c *call) checkObjects() error {
 
 // waitedFor returns the objects that the flags or the arguments name.
 func (c *call) waitedFor(ctx context.Context, at reached) (all []wait.Object, err error) {
-	switch {
-	case c.set.name != "":
+	if c.set.name != "" {
 		return c.members(ctx, at.Cluster)
-	case len(c.args) > 0:
-		found, err := c.find(ctx, at.Cluster, c.args)
-		return each(found, func(f cluster.Found) wait.Object { return wait.Object{Target: f.Target} }), err
 	}
-	objects, bad, err := c.readLocal(ctx)
-	if err = errors.Join(err, bad); err != nil {
+	objects, err := c.objects(ctx, at.Cluster)
+	if err != nil {
 		return nil, err
 	}
 	located, err := at.live.Resolve(ctx, objects)
