@@ -2,7 +2,6 @@ package main
 
 import (
 	_ "embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -24,50 +23,20 @@ var defaultsText string
 
 // facts holds what no schema states, and is therefore maintained by hand.
 type facts struct {
-	OneOf     []oneOfFact     `json:"oneOf"`
-	Unique    []uniqueFact    `json:"unique"`
-	Exclusive []exclusiveFact `json:"exclusive"`
-	Allocated texts           `json:"allocated"` // fields
-	Mirrored  texts           `json:"mirrored"`  // the two fields that the server keeps alike
-	Made      texts           `json:"made"`      // paths of entries that the server makes
-	Fixed     texts           `json:"fixed"`     // paths of what can no longer be changed
-	Defaults  texts           `json:"defaults"`  // rules for what the server fills in
+	OneOf     texts `json:"oneOf"`     // groups of fields of which one may be set
+	Unique    texts `json:"unique"`    // lists, and a field that no two of their entries have alike
+	Exclusive texts `json:"exclusive"` // sets, and members that exclude each other
+	Allocated texts `json:"allocated"` // fields
+	Mirrored  texts `json:"mirrored"`  // the two fields that the server keeps alike
+	Made      texts `json:"made"`      // paths of entries that the server makes
+	Fixed     texts `json:"fixed"`     // paths of what can no longer be changed
+	Defaults  texts `json:"defaults"`  // rules for what the server fills in
 
 	ControlPlane []string `json:"controlPlane"`
 }
 
-// texts are facts that the table has as they are written, by the type that they are about.
+// texts are facts as they are written, by the type that they are about; * stands for any version.
 type texts map[string][]string
-
-type oneOf struct {
-	Fields        []string          `json:"fields"`
-	Discriminator string            `json:"discriminator"`
-	Selects       map[string]string `json:"selects"`
-	Fallback      string            `json:"fallback"`
-	Displaces     bool              `json:"displaces"`
-}
-
-type oneOfFact struct {
-	Type   string    `json:"type"`   // a type's short name; * stands for any version
-	Except *[]string `json:"except"` // all fields but these
-	oneOf  `json:",inline"`
-}
-
-// exclusiveFact states that the API refuses a set that has two of the members.
-type exclusiveFact struct {
-	Type    string   `json:"type"`
-	Set     string   `json:"set"`
-	Members []string `json:"members"`
-}
-
-// uniqueFact states that the API refuses a list in which two entries have the same value of
-// by. Where absent is given, an entry without a value counts as having that.
-type uniqueFact struct {
-	Type   string `json:"type"`
-	List   string `json:"list"`
-	By     string `json:"by"`
-	Absent any    `json:"absent"`
-}
 
 func readFacts(text []byte) (*facts, error) {
 	f := &facts{}
@@ -81,27 +50,21 @@ func readFacts(text []byte) (*facts, error) {
 // error (the type was renamed, or never existed). So is a union of the server's schema that
 // has no values in facts.yaml.
 func (f *facts) addTo(t *table) (err error) {
-	add := func(pattern string, do func(*typeRow) error) { err = errors.Join(err, t.each(pattern, do)) }
-	for _, fact := range f.OneOf {
-		add(fact.Type, func(r *typeRow) error { return r.addOneOf(fact) })
-	}
-	for _, fact := range f.Unique {
-		add(fact.Type, func(r *typeRow) error { return r.addUnique(t, fact) })
-	}
-	for _, fact := range f.Exclusive {
-		add(fact.Type, func(r *typeRow) error { return r.addExclusive(fact) })
-	}
 	for _, one := range []struct {
 		texts
-		add func(*typeRow, []string) error
-	}{{f.Allocated, (*typeRow).markAllocated}, {f.Mirrored, (*typeRow).addMirrored}, {f.Made, rows("!")}, {f.Fixed, rows("#")}, {f.Defaults, rows(">")}} {
+		add func(*table, *typeRow, string) error
+	}{
+		{f.OneOf, addOneOf}, {f.Unique, addUnique}, {f.Exclusive, addExclusive}, {f.Allocated, markAllocated},
+		{f.Mirrored, addMirrored}, {f.Made, line("!")}, {f.Fixed, line("#")}, {f.Defaults, line(">")},
+	} {
 		for _, name := range slices.Sorted(maps.Keys(one.texts)) {
-			add(name, func(r *typeRow) error { return one.add(r, one.texts[name]) })
+			for _, text := range one.texts[name] {
+				err = errors.Join(err, t.each(name, func(r *typeRow) error { return one.add(t, r, text) }))
+			}
 		}
 	}
 	t.controlPlane = f.ControlPlane
-	add("*", (*typeRow).addUnions)
-	return err
+	return errors.Join(err, t.each("*", (*typeRow).addUnions))
 }
 
 // each applies a function to every row whose name fits the pattern.
@@ -134,33 +97,47 @@ func (r *typeRow) field(name string) *fieldCol {
 	return &r.fields[i]
 }
 
-// addOneOf adds a group to the row.
-func (r *typeRow) addOneOf(fact oneOfFact) error {
-	o := fact.oneOf
-	if fact.Except != nil {
-		for _, f := range r.fields {
-			if !slices.Contains(*fact.Except, f.name) {
-				o.Fields = append(o.Fields, f.name)
-			}
-		}
-	}
-	if o.Discriminator != "" {
-		o.Fields = slices.Sorted(maps.Values(o.Selects))
-	}
-	if len(o.Fields) == 0 || o.Discriminator == "" && len(o.Fields) < 2 {
-		return fmt.Errorf("a group of one-of fields needs fields")
-	}
-	named := append([]string{o.Discriminator}, o.Fields...)
-	if fact.Except != nil {
-		named = append(named, *fact.Except...)
-	}
-	for _, name := range named {
-		if name != "" && r.field(name) == nil {
+// has returns an error for the first of those fields that the row does not have.
+func (r *typeRow) has(names ...string) error {
+	for _, name := range names {
+		if r.field(name) == nil {
 			return fmt.Errorf("there is no field %q", name)
 		}
 	}
-	r.oneOf = append(r.oneOf, o)
 	return nil
+}
+
+// addOneOf adds a group to the row.
+func addOneOf(_ *table, r *typeRow, text string) error {
+	names := strings.Fields(text)
+	by, _, chosen := strings.Cut(names[0], ":")
+	switch {
+	case chosen:
+		fields := []string{by}
+		for _, word := range names[1:] {
+			if _, field, selects := strings.Cut(word, "="); selects {
+				fields = append(fields, field)
+			}
+		}
+		names = fields
+	case names[0] == "*":
+		but := strings.Fields(strings.ReplaceAll(text[1:], "-", ""))
+		if err := r.has(but...); err != nil {
+			return err
+		}
+		names = nil
+		for _, f := range r.fields {
+			if !slices.Contains(but, f.name) {
+				names = append(names, f.name)
+			}
+		}
+		text = strings.Join(names, " ")
+	}
+	if len(names) < 2 {
+		return fmt.Errorf("a group of one-of fields needs fields")
+	}
+	r.lines = append(r.lines, "| "+text)
+	return r.has(names...)
 }
 
 // addUnions adds the unions of the server's schema. One with a discriminator has to be
@@ -169,90 +146,77 @@ func (r *typeRow) addOneOf(fact oneOfFact) error {
 func (r *typeRow) addUnions() error {
 	for _, u := range r.unions {
 		if u.Discriminator != nil {
-			if !slices.ContainsFunc(r.oneOf, func(o oneOf) bool { return o.Discriminator == *u.Discriminator }) {
+			if !slices.ContainsFunc(r.lines, func(line string) bool { return strings.HasPrefix(line, "| "+*u.Discriminator+":") }) {
 				return fmt.Errorf("the union by %s is not among the facts", *u.Discriminator)
 			}
 			continue
 		}
-		var o oneOf
+		text := "|"
 		for _, f := range u.Fields {
-			o.Fields = append(o.Fields, f.FieldName)
+			text += " " + f.FieldName
 		}
-		if len(o.Fields) > 1 {
-			r.oneOf = append(r.oneOf, o)
+		if len(u.Fields) > 1 {
+			r.lines = append(r.lines, text)
 		}
 	}
 	return nil
 }
 
-func (r *typeRow) markAllocated(names []string) error {
-	for _, name := range names {
-		f := r.field(name)
-		if f == nil {
-			return fmt.Errorf("there is no field %q", name)
-		}
-		f.allocated = true
+func markAllocated(_ *table, r *typeRow, name string) error {
+	if err := r.has(name); err != nil {
+		return err
 	}
+	r.field(name).allocated = true
 	return nil
 }
 
 // addUnique writes into the shape of a keyed list which other field distinguishes its
-// entries.
-func (r *typeRow) addUnique(t *table, fact uniqueFact) error {
-	f := r.field(fact.List)
-	if f == nil {
-		return fmt.Errorf("there is no field %q", fact.List)
+// entries: LIST FIELD. FIELD=JSON is what an entry without the field counts as.
+func addUnique(t *table, r *typeRow, text string) error {
+	list, by, _ := strings.Cut(text, " ")
+	if err := r.has(list); err != nil {
+		return err
 	}
+	f := r.field(list)
 	keys, elem, keyed := strings.Cut(f.shape, "]")
 	if !keyed || len(keys) < 2 || keys == "[=" {
-		return fmt.Errorf("%s is no list with keys", fact.List)
+		return fmt.Errorf("%s is no list with keys", list)
 	}
-	if entry := t.types[elem]; entry == nil || entry.field(fact.By) == nil {
-		return fmt.Errorf("entries of %s have no field %q", fact.List, fact.By)
+	f.shape = keys + ";" + by + "]" + elem
+	name, _, _ := strings.Cut(by, "=")
+	if entry := t.types[elem]; entry == nil || entry.field(name) == nil {
+		return fmt.Errorf("entries of %s have no field %q", list, name)
 	}
-	keys += ";" + fact.By
-	if fact.Absent != nil {
-		text, err := json.Marshal(fact.Absent)
-		if err != nil {
-			return err
-		}
-		keys += "=" + string(text)
-	}
-	f.shape = keys + "]" + elem
 	return nil
 }
 
-// addExclusive writes into the shape of a set which of its members exclude each other.
-func (r *typeRow) addExclusive(fact exclusiveFact) error {
-	f := r.field(fact.Set)
-	if f == nil || !strings.HasPrefix(f.shape, "[=]") || len(fact.Members) < 2 {
-		return fmt.Errorf("%q is no set with members", fact.Set)
+// addExclusive writes into the shape of a set which of its members exclude each other: SET MEMBER|MEMBER….
+func addExclusive(_ *table, r *typeRow, text string) error {
+	set, members, _ := strings.Cut(text, " ")
+	f := r.field(set)
+	if f == nil || !strings.HasPrefix(f.shape, "[=]") || !strings.Contains(members, "|") {
+		return fmt.Errorf("%q is no set with members", set)
 	}
-	f.shape = "[=" + strings.Join(fact.Members, "|") + strings.TrimPrefix(f.shape, "[=")
+	f.shape = "[=" + members + strings.TrimPrefix(f.shape, "[=")
 	return nil
 }
 
-// rows returns the function that adds texts to a row, each as a line with a mark. They begin with a field.
-func rows(mark string) func(*typeRow, []string) error {
-	return func(r *typeRow, texts []string) error {
-		for _, text := range texts {
-			name := text[:strings.IndexAny(text+" ", "/? ")]
-			if r.field(name) == nil {
-				return fmt.Errorf("there is no field %q", name)
-			}
-			r.lines = append(r.lines, mark+" "+text)
-		}
-		return nil
+// line returns the function that adds a text to a row, as a line with a mark. It begins with a field.
+func line(mark string) func(*table, *typeRow, string) error {
+	return func(_ *table, r *typeRow, text string) error {
+		r.lines = append(r.lines, mark+" "+text)
+		return r.has(text[:strings.IndexAny(text+" ", "/? ")])
 	}
 }
 
 // addMirrored adds the pair, and that the server fills in each from the other.
-func (r *typeRow) addMirrored(pair []string) error {
-	if len(pair) != 2 {
+func addMirrored(t *table, r *typeRow, pair string) error {
+	a, b, _ := strings.Cut(pair, " ")
+	if b == "" || strings.Contains(b, " ") {
 		return fmt.Errorf("%q is no pair of fields", pair)
 	}
-	a, b := pair[0], pair[1]
-	return errors.Join(rows("=")(r, []string{a + " " + b}), rows(">")(r, []string{a + " @" + b + " admission", b + " @" + a + " admission"}))
+	fill := line(">")
+	return errors.Join(line("=")(t, r, pair), fill(t, r, a+" @"+b+" admission"), fill(t, r, b+" @"+a+" admission"))
 }
 
 // addDefaults writes the fixed defaults of the server's functions into the rows. Types that

@@ -109,7 +109,7 @@ func TestRetainKeys(t *testing.T) {
 				continue
 			}
 			elem := f.shape[strings.LastIndexByte(f.shape, ']')+1:]
-			if len(tab.types[elem].oneOf) == 0 {
+			if !slices.ContainsFunc(tab.types[elem].lines, func(line string) bool { return line[0] == '|' }) {
 				t.Errorf("%s.%s: %s has no one-of group", name, f.name, elem)
 			}
 		}
@@ -118,18 +118,18 @@ func TestRetainKeys(t *testing.T) {
 
 func TestFactsAreChecked(t *testing.T) {
 	tests := []struct{ reason, text, want string }{
-		{"a type that is not there", "oneOf: [{type: core.v1.Nothing, fields: [a, b]}]", "no such type"},
-		{"a field that is not there", "oneOf: [{type: core.v1.EnvVar, fields: [value, valueform]}]", `no field "valueform"`},
-		{"an exception that is not there", "oneOf: [{type: core.v1.Volume, except: [nam]}]", `no field "nam"`},
-		{"a discriminator that is not there", "oneOf: [{type: core.v1.EnvVar, discriminator: type, selects: {A: value}}]", `no field "type"`},
-		{"a group of one", "oneOf: [{type: core.v1.EnvVar, fields: [value]}]", "needs fields"},
+		{"a type that is not there", "oneOf: {core.v1.Nothing: [a b]}", "no such type"},
+		{"a field that is not there", "oneOf: {core.v1.EnvVar: [value valueform]}", `no field "valueform"`},
+		{"an exception that is not there", "oneOf: {core.v1.Volume: ['* -nam']}", `no field "nam"`},
+		{"a discriminator that is not there", "oneOf: {core.v1.EnvVar: ['type: A=value']}", `no field "type"`},
+		{"a group of one", "oneOf: {core.v1.EnvVar: [value]}", "needs fields"},
 		{"an allocated field that is not there", "allocated: {core.v1.ServiceSpec: [clusterip]}", `no field "clusterip"`},
-		{"a unique field that is not there", "unique: [{type: core.v1.ServiceSpec, list: ports, by: nam}]", `no field "nam"`},
-		{"a unique field of what is no keyed list", "unique: [{type: core.v1.ServiceSpec, list: clusterIPs, by: name}]", "no list with keys"},
+		{"a unique field that is not there", "unique: {core.v1.ServiceSpec: [ports nam]}", `no field "nam"`},
+		{"a unique field of what is no keyed list", "unique: {core.v1.ServiceSpec: [clusterIPs name]}", "no list with keys"},
 		{"a fixed path that is not there", "fixed: {core.v1.ServiceSpec: [clusterips/0 if type=ExternalName]}", `no field "clusterips"`},
 		{"a rule of a field that is not there", "defaults: {core.v1.ServiceSpec: ['clusterip? x']}", `no field "clusterip"`},
 		{"a pair of one", "mirrored: {core.v1.ServiceSpec: [clusterIP]}", "no pair"},
-		{"a union that the facts forget", "oneOf: []", "is not among the facts"},
+		{"a union that the facts forget", "oneOf: {}", "is not among the facts"},
 	}
 	for _, test := range tests {
 		tab, err := generate()
@@ -137,7 +137,7 @@ func TestFactsAreChecked(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, row := range tab.types {
-			row.oneOf = nil
+			row.lines = nil
 		}
 		f, err := readFacts([]byte(test.text))
 		if err != nil {
@@ -147,7 +147,7 @@ func TestFactsAreChecked(t *testing.T) {
 			t.Errorf("%s: %v, want %q", test.reason, err, test.want)
 		}
 	}
-	if _, err := readFacts([]byte("oneof: []\nallocate: []")); err == nil {
+	if _, err := readFacts([]byte("oneof: {}\nallocate: []")); err == nil {
 		t.Error("unknown keys were accepted")
 	}
 }

@@ -26,7 +26,6 @@ type typeRow struct {
 	noSchema bool // no server-side-apply schema has it
 	fields   []fieldCol
 	unions   []smd.Union
-	oneOf    []oneOf
 	lines    []string // of texts, with their marks
 }
 
@@ -109,10 +108,7 @@ func (r *typeRow) write(b *bytes.Buffer) {
 		}
 		b.WriteByte('\n')
 	}
-	for _, o := range r.oneOf {
-		b.WriteString("\t| " + o.ruleText() + "\n")
-	}
-	for _, mark := range "=!#>" {
+	for _, mark := range "|=!#>" {
 		for _, line := range r.lines {
 			if strings.HasPrefix(line, string(mark)) {
 				b.WriteString("\t" + line + "\n")
@@ -132,18 +128,4 @@ func (f fieldCol) defaultText() string {
 	}
 	text, _ := json.Marshal(f.defaultValue) // read from JSON
 	return string(text)
-}
-
-func (o oneOf) ruleText() string {
-	if o.Discriminator == "" {
-		return strings.Join(o.Fields, " ")
-	}
-	words := []string{o.Discriminator + ":" + o.Fallback}
-	for _, value := range slices.Sorted(maps.Keys(o.Selects)) {
-		words = append(words, value+"="+o.Selects[value])
-	}
-	if o.Displaces {
-		words = append(words, "displaces")
-	}
-	return strings.Join(words, " ")
 }
