@@ -71,7 +71,7 @@ var arrows = map[string][]string{
 	"internal/suggest":    {},
 	"internal/object":     {"internal/suggest", "pkg/merge"},
 	"internal/ready":      {"internal/object", "pkg/merge", "pkg/schema"},
-	"internal/references": {"pkg/merge"},
+	"internal/references": {"pkg/merge", "pkg/schema"},
 	"pkg/merge":           {},
 
 	"test/laws":      {"engine"},

@@ -4,36 +4,22 @@
 package references
 
 import (
-	_ "embed"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
 // Reference is the name of another object, of the same namespace.
 type Reference struct{ Kind, Name string }
 
-//go:embed paths.table
-var pathsText string
-
-// row is one path below a PodSpec.
-type row struct {
-	kind  string // "" where it is stated beside the name
-	steps []string
-}
-
-var rows = sync.OnceValue(func() []row {
-	var all []row
-	for line := range strings.Lines(pathsText) {
-		kind, path, ok := strings.Cut(strings.TrimSpace(line), " ")
-		if ok && kind != "#" {
-			all = append(all, row{strings.TrimPrefix(kind, "-"), strings.Split(path, ".")})
-		}
-	}
-	return all
+// podType is the type by which the pod specs of all kinds are read.
+var podType = sync.OnceValue(func() *merge.Type {
+	t, _ := schema.BuiltinType(podSpec)
+	return t
 })
 
 // kinds lists the kinds that a PodSpec can name, all of the core group.
@@ -59,12 +45,12 @@ func Of(obj map[string]any, t *merge.Type) []Reference {
 // by subPath (https://kubernetes.io/docs/concepts/configuration/configmap/#mounted-configmaps-are-updated-automatically).
 func Values(spec map[string]any) map[Reference]bool {
 	all := map[Reference]bool{}
-	for _, r := range rows() {
-		atStart := r.steps[0] == "containers[]" || r.steps[0] == "initContainers[]"
-		if atStart || r.steps[0] == "volumes[]" && slices.Contains([]string{"configMap", "secret", "projected"}, r.steps[1]) {
-			r.collect(spec, r.steps, func(ref Reference) { all[ref] = all[ref] || atStart })
-		}
+	for _, v := range merge.MapsAt(spec, "volumes") {
+		files := map[string]any{"configMap": v["configMap"], "secret": v["secret"], "projected": v["projected"]}
+		collect(files, podType().Field("volumes").Type.Elem, "", func(r Reference) { all[r] = false })
 	}
+	starting := map[string]any{"containers": spec["containers"], "initContainers": spec["initContainers"]}
+	collect(starting, podType(), "", func(r Reference) { all[r] = true })
 	return all
 }
 
@@ -72,9 +58,7 @@ func search(v any, t *merge.Type, found func(Reference)) {
 	switch v := v.(type) {
 	case map[string]any:
 		if isSpec(t) || (t == nil || t.Kind == merge.Unknown || t.Open) && looksLikeSpec(v) {
-			for _, r := range rows() {
-				r.collect(v, r.steps, found)
-			}
+			collect(v, podType(), "", found)
 			return
 		}
 		for name, e := range v {
@@ -87,28 +71,47 @@ func search(v any, t *merge.Type, found func(Reference)) {
 	}
 }
 
-// collect passes on the names that the steps lead to from a value.
-func (r row) collect(v map[string]any, steps []string, found func(Reference)) {
-	name, list := strings.CutSuffix(steps[0], "[]")
-	next := v[name]
-	switch {
-	case len(steps) == 1:
-		kind := r.kind
-		if kind == "" {
-			kind, _ = v["kind"].(string)
+// collect passes on the names in a value of that type, which a field of that name holds.
+func collect(v any, t *merge.Type, field string, found func(Reference)) {
+	switch v := v.(type) {
+	case map[string]any:
+		if t == nil || t.Kind != merge.Object {
+			return
 		}
-		if text, _ := next.(string); text != "" && slices.Contains(kinds, kind) && v["namespace"] == nil {
-			found(Reference{kind, strings.Clone(text)}) // a substring would keep the whole answer in memory
+		for name, e := range v {
+			if text, _ := e.(string); text == "" {
+				collect(e, t.Field(name).Type, name, found)
+			} else if kind := named(v, t, field, name); slices.Contains(kinds, kind) && v["namespace"] == nil {
+				found(Reference{kind, strings.Clone(text)}) // a substring would keep the whole answer in memory
+			}
 		}
-	case list:
-		for _, below := range merge.MapsAt(next) {
-			r.collect(below, steps[1:], found)
-		}
-	default:
-		if below, ok := next.(map[string]any); ok {
-			r.collect(below, steps[1:], found)
+	case []any:
+		for _, e := range v {
+			collect(e, t.EntryType(), field, found)
 		}
 	}
+}
+
+// named returns the kind of the object that v, a value of that type, names in a field; "" for none. around is the
+// field that holds v. All such fields are in paths.table, to which the tests hold this.
+func named(v map[string]any, t *merge.Type, around, field string) string {
+	of := t.Name[strings.LastIndexByte(t.Name, '.')+1:]
+	switch {
+	case field == "serviceAccountName", field == "serviceAccount":
+		return "ServiceAccount"
+	case field == "claimName":
+		return "PersistentVolumeClaim"
+	case field == "secretName":
+		return "Secret"
+	case field != "name":
+	case strings.HasPrefix(of, "Secret"), of == "LocalObjectReference" && strings.Contains(strings.ToLower(around), "secret"):
+		return "Secret"
+	case strings.HasPrefix(of, "ConfigMap"):
+		return "ConfigMap"
+	case strings.HasPrefix(of, "Typed"):
+		return merge.At[string](v, "kind")
+	}
+	return ""
 }
 
 const podSpec = "io.k8s.api.core.v1.PodSpec"

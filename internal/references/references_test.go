@@ -3,36 +3,47 @@ package references_test
 import (
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/references"
 	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
-// TestEveryPath has a pod name something at each path of the table, one at a time.
+// looksNamed matches a field that may name one of the four kinds, by its own name, that of the field around it, or
+// its type.
+var looksNamed = regexp.MustCompile(`(?i)secret|configmap|serviceaccount|claim`)
+
+// notNames are fields that look as if they named an object of one of the four kinds.
+var notNames = map[string]bool{
+	"ResourceClaim.name": true, "PersistentVolumeClaimSpec.volumeName": true, "PersistentVolumeClaimSpec.storageClassName": true,
+	"PersistentVolumeClaimSpec.volumeAttributesClassName": true, "PodResourceClaim.name": true,
+	"PodResourceClaim.resourceClaimName": true, "PodResourceClaim.resourceClaimTemplateName": true,
+}
+
+// TestEveryPath has a pod name something at each field of a text below a PodSpec, one at a time: what it then
+// names is the table. A field that looks like a name, and is neither in the table nor no name, fails.
 func TestEveryPath(t *testing.T) {
 	text, err := os.ReadFile("paths.table")
 	if err != nil {
 		t.Fatal(err)
 	}
+	kinds := map[string]string{} // by path
+	for line := range strings.Lines(string(text)) {
+		if kind, path, ok := strings.Cut(strings.TrimSpace(line), " "); ok && kind != "#" {
+			kinds[path] = kind
+		}
+	}
 	pod, _ := schema.Builtin("", "v1", "Pod")
 	count := 0
-	for line := range strings.Lines(string(text)) {
-		kind, path, ok := strings.Cut(strings.TrimSpace(line), " ")
-		if !ok || kind == "#" {
-			continue
-		}
-		count++
-		steps := strings.Split(path, ".")
-		last := len(steps) - 1
-		var v any = map[string]any{steps[last]: "x"}
-		if kind == "-" {
-			kind = "PersistentVolumeClaim"
-			v = map[string]any{steps[last]: "x", "kind": kind}
-		}
+	eachText(pod.Field("spec").Type, nil, func(owner *merge.Type, steps []string) {
+		path, last := strings.Join(steps, "."), len(steps)-1
+		kind := kinds[path]
+		v := any(map[string]any{steps[last]: "x", "kind": "PersistentVolumeClaim"})
 		for i := last - 1; i >= 0; i-- {
 			name, list := strings.CutSuffix(steps[i], "[]")
 			if list {
@@ -40,13 +51,39 @@ func TestEveryPath(t *testing.T) {
 			}
 			v = map[string]any{name: v}
 		}
-		want := []references.Reference{{Kind: kind, Name: "x"}}
+		var want []references.Reference
+		if kind != "" {
+			count++
+			want = []references.Reference{{Kind: strings.Replace(kind, "-", "PersistentVolumeClaim", 1), Name: "x"}}
+		}
 		if got := references.Of(map[string]any{"kind": "Pod", "spec": v}, pod); !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", path, got, want)
 		}
+		field, around, of := steps[last], "", owner.Name[strings.LastIndexByte(owner.Name, '.')+1:]
+		if last > 0 {
+			around = steps[last-1]
+		}
+		if kind == "" && strings.HasSuffix(strings.ToLower(field), "name") && !notNames[of+"."+field] && looksNamed.MatchString(field+" "+around+" "+of) {
+			t.Errorf("%s (%s) looks like a name of another object: say in paths.table, or in notNames, whether it is one", path, of)
+		}
+	})
+	if count != len(kinds) || count < 25 {
+		t.Errorf("%d paths of the %d in the table", count, len(kinds))
 	}
-	if count < 25 {
-		t.Errorf("only %d paths", count)
+}
+
+// eachText visits the texts below a type, with the type that has each.
+func eachText(typ *merge.Type, at []string, visit func(owner *merge.Type, steps []string)) {
+	for name, f := range typ.Fields {
+		of := f.Type
+		for of.Kind == merge.List || of.Kind == merge.Set || of.Kind == merge.Keyed {
+			of, name = of.Elem, strings.TrimSuffix(name, "[]")+"[]"
+		}
+		if steps := append(at[:len(at):len(at)], name); of.Kind == merge.Scalar {
+			visit(typ, steps)
+		} else {
+			eachText(of, steps, visit)
+		}
 	}
 }
 

@@ -22,20 +22,6 @@ func TestTableIsFresh(t *testing.T) {
 	}
 }
 
-func TestReferencesAreFresh(t *testing.T) {
-	want, err := references()
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := os.ReadFile("../../../../internal/references/paths.table")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Error("internal/references/paths.table is stale: go generate ./pkg/schema")
-	}
-}
-
 // TestPatchTags holds the list rules of server-side apply against the patch tags
 // of the Go types, which kubectl apply merges by. The four lists whose tag is
 // narrower and that are no status are where kubectl loses entries; everywhere else

@@ -1,6 +1,5 @@
-// Command gen writes pkg/schema's table of the built-in types, and internal/references' table of
-// the objects that a PodSpec names, from Kubernetes' own Go modules. It refuses to write a
-// table whose hand-kept facts name a type or field that does not exist.
+// Command gen writes pkg/schema's table of the built-in types from Kubernetes' own Go modules. It
+// refuses to write a table whose hand-kept facts name a type or field that does not exist.
 //
 // Run it with go generate ./pkg/schema after a change of the Kubernetes modules
 // or of facts.yaml; a test fails while the committed table is stale.
@@ -15,17 +14,12 @@ import (
 
 func main() {
 	out := flag.String("o", "builtin.table", "the file for the types")
-	named := flag.String("references", "../../internal/references/paths.table", "the file for what a PodSpec names")
 	flag.Parse()
 	t, err := generate()
 	if err == nil {
 		err = os.WriteFile(*out, t.tableText(), 0o644)
 	}
-	text, wrong := references()
-	if wrong == nil {
-		wrong = os.WriteFile(*named, text, 0o644)
-	}
-	if err := errors.Join(err, wrong); err != nil {
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "gen:", err)
 		os.Exit(1)
 	}
