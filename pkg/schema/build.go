@@ -40,7 +40,11 @@ func (b *builder) component(name string) (*merge.Type, error) {
 		return t, nil
 	}
 	raw, ok := b.raw[name]
-	if !ok {
+	compiled, builtin := BuiltinType(name)
+	switch {
+	case !ok && builtin && b.source == merge.SourceComment: // which has no components of its own
+		return compiled, nil
+	case !ok:
 		return nil, fmt.Errorf("there is no schema %s", name)
 	}
 	var n node
@@ -49,7 +53,6 @@ func (b *builder) component(name string) (*merge.Type, error) {
 	}
 	t := &merge.Type{Name: name, Source: b.source}
 	b.types[name] = t
-	compiled, _ := BuiltinType(name)
 	if err := b.fill(t, &n, compiled); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

@@ -109,13 +109,25 @@ func (c *constraint) exclusive(declared map[string]merge.Field) (pairs []merge.O
 	if len(names) < 2 || len(names) > mostFields {
 		return nil
 	}
-	together := c.tryOut(names)
+	var valid []map[string]bool // the fields that an object may have
+	for set := range 1 << len(names) {
+		has := map[string]bool{}
+		for i, name := range names {
+			has[name] = set>>i&1 == 1
+		}
+		if c.judge(has).yes {
+			valid = append(valid, has)
+		}
+	}
+	together := func(a, b string) bool {
+		return slices.ContainsFunc(valid, func(has map[string]bool) bool { return has[a] && has[b] })
+	}
 	in := map[string]bool{}
 	for i, a := range names {
 		for _, b := range names[i+1:] {
 			_, hasA := declared[a]
 			_, hasB := declared[b]
-			if hasA && hasB && together[a][a] && together[b][b] && !together[a][b] {
+			if hasA && hasB && together(a, a) && together(b, b) && !together(a, b) {
 				pairs = append(pairs, merge.OneOf{Fields: []string{a, b}, Displaces: true})
 				in[a], in[b] = true, true
 			}
@@ -125,27 +137,4 @@ func (c *constraint) exclusive(declared map[string]merge.Field) (pairs []merge.O
 		return []merge.OneOf{{Fields: slices.Sorted(maps.Keys(in)), Displaces: true}}
 	}
 	return pairs
-}
-
-// tryOut reports for each two fields whether a valid object may have both.
-func (c *constraint) tryOut(names []string) map[string]map[string]bool {
-	together := map[string]map[string]bool{}
-	for _, a := range names {
-		together[a] = map[string]bool{}
-	}
-	for set := range 1 << len(names) {
-		has := map[string]bool{}
-		for i, name := range names {
-			has[name] = set>>i&1 == 1
-		}
-		if !c.judge(has).yes {
-			continue
-		}
-		for _, a := range names {
-			for _, b := range names {
-				together[a][b] = together[a][b] || has[a] && has[b]
-			}
-		}
-	}
-	return together
 }

@@ -264,33 +264,10 @@ func FromComment(text string) (t *merge.Type, ok bool) {
 	if n.Type == "" && n.MapType != "" {
 		n.Type = "object"
 	}
-	b := builder{source: merge.SourceComment, types: map[string]*merge.Type{}}
-	b.refer(&n)
+	b := builder{source: merge.SourceComment}
 	t, err := b.build(&n, nil)
 	if err != nil || t.Kind == merge.Unknown || t.Kind == merge.Scalar || t.Kind == merge.Object && len(t.Fields) == 0 {
 		return nil, false
 	}
 	return t, true
-}
-
-// refer adds the built-in types that a schema refers to.
-func (b *builder) refer(n *node) {
-	if name := n.Ref[strings.LastIndexByte(n.Ref, '/')+1:]; name != "" {
-		if t, ok := BuiltinType(name); ok {
-			b.types[name] = t
-		}
-	}
-	if n.Items != nil {
-		b.refer(n.Items)
-	}
-	for i := range n.AllOf {
-		b.refer(&n.AllOf[i])
-	}
-	for _, p := range n.Properties {
-		b.refer(&p)
-	}
-	var elem node
-	if json.Unmarshal(n.AdditionalProperties, &elem) == nil {
-		b.refer(&elem)
-	}
 }
