@@ -134,19 +134,23 @@ func Stored(conf map[string]any, v any, typ *merge.Type) map[string]any {
 
 func present(fields map[string]any, conf, v any, typ *merge.Type) map[string]any {
 	out := map[string]any{}
-	is, states := childrenOf(v, typ), childrenOf(conf, typ)
+	is, states := merge.NewFinder(v, typ), merge.NewFinder(conf, typ)
 	for key, sub := range fields {
-		if key == "." {
-			out[key] = sub
+		step, ok := stepOf(key)
+		if !ok {
+			if key == "." {
+				out[key] = sub
+			}
 			continue
 		}
-		e, of, there := is.child(key)
-		stated, _, _ := states.child(key)
+		at := merge.Path{step}
+		e, there := is.Lookup(at)
+		stated, _ := states.Lookup(at)
 		below, _ := sub.(map[string]any)
-		if !there && !likeAbsence(key, stated, typ) {
+		if !there && !likeAbsence(step, stated, typ) {
 			continue
 		}
-		kept := present(below, stated, e, of)
+		kept := present(below, stated, e, typ.At(at))
 		if len(kept) > 0 || len(below) == 0 {
 			out[key] = kept
 		}
@@ -155,39 +159,9 @@ func present(fields map[string]any, conf, v any, typ *merge.Type) map[string]any
 }
 
 // likeAbsence reports whether the server stores that value of a field of typ like its absence.
-func likeAbsence(key string, v any, typ *merge.Type) bool {
-	step, ok := stepOf(key)
-	return ok && v != nil && typ != nil && typ.Kind == merge.Object && step.Kind == merge.FieldStep &&
+func likeAbsence(step merge.Step, v any, typ *merge.Type) bool {
+	return v != nil && typ != nil && typ.Kind == merge.Object && step.Kind == merge.FieldStep &&
 		merge.Equal(map[string]any{step.Name: v}, map[string]any{}, typ)
-}
-
-// children are the elements of a value of a type.
-type children struct {
-	fields  map[string]any
-	list    []any
-	entries *merge.Entries
-	typ     *merge.Type
-}
-
-func childrenOf(v any, typ *merge.Type) children {
-	c := children{typ: typ}
-	c.fields, _ = v.(map[string]any)
-	c.list, _ = v.([]any)
-	c.entries = merge.EntriesOf(c.list, typ)
-	return c
-}
-
-// child is the element that a key of FieldsV1 leads to, with its type.
-func (c children) child(key string) (any, *merge.Type, bool) {
-	step, ok := stepOf(key)
-	if ok && step.Kind == merge.FieldStep {
-		e, there := c.fields[step.Name]
-		return e, c.typ.Field(step.Name).Type, there
-	}
-	if i := c.entries.At(step); ok && i >= 0 {
-		return c.list[i], c.typ.EntryType(), true
-	}
-	return nil, nil, false
 }
 
 // Leaves lists the paths of the fields that have no others below them, sorted.
