@@ -15,7 +15,7 @@ import (
 // server does not store, since it would forget their owner.
 func (p *Planned) configuration(k *serverSides) (map[string]any, error) {
 	c := configuring{Planned: p, serverSides: k}
-	stated := c.withKept(k.stated, k.shares.Applied, nil, p.Type)
+	stated := c.withKept(merge.Some(k.stated), merge.Some(k.shares.Applied), nil, p.Type).Value
 	var unstored []merge.Change
 	for _, path := range p.Unstored {
 		was, there := merge.Lookup(p.Result, path, p.Type)
@@ -191,29 +191,35 @@ func withKeysOf(part, entry any, typ *merge.Type) any {
 	return part
 }
 
-// withKept returns what is stated, together with the fields that were applied before, are
-// no longer stated, and are left to live by the plan.
-func (c configuring) withKept(stated, applied any, at merge.Path, typ *merge.Type) any {
-	switch v := stated.(type) {
-	case map[string]any:
-		was, _ := applied.(map[string]any)
-		out := make(map[string]any, len(v))
-		for name, e := range v {
-			out[name] = c.withKept(e, was[name], at.Child(merge.Named(name)), typ.Field(name).Type)
+// withKept returns what is stated, together with the parts that were applied before, are no longer stated, and are
+// left to live by the plan.
+func (c configuring) withKept(stated, applied merge.Opt, at merge.Path, typ *merge.Type) merge.Opt {
+	if !stated.Set && c.livesAt(at) {
+		return applied
+	}
+	is, isMap := stated.Value.(map[string]any)
+	was, wasMap := applied.Value.(map[string]any)
+	_, isList := stated.Value.([]any)
+	_, wasList := applied.Value.([]any)
+	switch {
+	case isMap, !stated.Set && wasMap && granular(typ):
+		out := make(map[string]any, len(is))
+		for name, e := range is {
+			before, there := was[name]
+			out[name] = c.withKept(merge.Some(e), merge.Opt{Value: before, Set: there}, at.Child(merge.Named(name)), typ.Field(name).Type).Value
 		}
 		for name, e := range was {
-			if _, there := v[name]; there {
+			if _, there := is[name]; there {
 				continue
 			}
-			if kept, ok := c.kept(e, at.Child(merge.Named(name)), typ.Field(name).Type); ok {
-				out[name] = kept
+			if kept := c.withKept(merge.Opt{}, merge.Some(e), at.Child(merge.Named(name)), typ.Field(name).Type); kept.Set {
+				out[name] = kept.Value
 			}
 		}
-		return out
-	case []any:
-		if listed(typ) {
-			return c.entriesWithKept(v, merge.At[[]any](applied), at, typ)
-		}
+		return merge.Opt{Value: out, Set: stated.Set || len(out) > 0}
+	case listed(typ) && (isList || !stated.Set && wasList):
+		out := c.entriesWithKept(merge.At[[]any](stated.Value), merge.At[[]any](applied.Value), at, typ)
+		return merge.Opt{Value: out, Set: stated.Set || len(out) > 0}
 	}
 	return stated
 }
@@ -222,48 +228,19 @@ func (c configuring) entriesWithKept(stated, applied []any, at merge.Path, typ *
 	out := make([]any, len(stated))
 	before, now := merge.EntriesOf(applied, typ), merge.EntriesOf(stated, typ)
 	for i, step := range schema.EntrySteps(typ, stated) {
-		var was any
+		var was merge.Opt
 		if n := before.At(step); n >= 0 {
-			was = applied[n]
+			was = merge.Some(applied[n])
 		}
-		out[i] = c.withKept(stated[i], was, at.Child(step), typ.Elem)
+		out[i] = c.withKept(merge.Some(stated[i]), was, at.Child(step), typ.Elem).Value
 	}
 	for i, step := range schema.EntrySteps(typ, applied) {
 		if now.At(step) >= 0 {
 			continue
 		}
-		if kept, ok := c.kept(applied[i], at.Child(step), typ.Elem); ok {
-			out = append(out, kept)
+		if kept := c.withKept(merge.Opt{}, merge.Some(applied[i]), at.Child(step), typ.Elem); kept.Set {
+			out = append(out, withKeysOf(kept.Value, applied[i], typ))
 		}
 	}
 	return out
-}
-
-// kept returns the part of a value that the plan leaves to live.
-func (c configuring) kept(v any, at merge.Path, typ *merge.Type) (any, bool) {
-	if c.livesAt(at) {
-		return v, true
-	}
-	switch v := v.(type) {
-	case map[string]any:
-		out := map[string]any{}
-		for name, e := range v {
-			if part, ok := c.kept(e, at.Child(merge.Named(name)), typ.Field(name).Type); ok && granular(typ) {
-				out[name] = part
-			}
-		}
-		return out, len(out) > 0
-	case []any:
-		if !listed(typ) {
-			break
-		}
-		var out []any
-		for i, step := range schema.EntrySteps(typ, v) {
-			if part, ok := c.kept(v[i], at.Child(step), typ.Elem); ok {
-				out = append(out, withKeysOf(part, v[i], typ))
-			}
-		}
-		return out, len(out) > 0
-	}
-	return nil, false
 }
