@@ -23,36 +23,35 @@ type Documents struct {
 	// CustomResourceDefinition only after it serves the kind. nil: none is asked for.
 	Definition func(ctx context.Context, group, kind string) (map[string]any, error)
 
-	docs sync.Map // *document by group and version, or kind
+	read sync.Map // what was read, as once keeps it, by group and version, or kind
 }
 
-// document is the known schema of a group and version, or of one kind in it from its definition.
-type document struct {
-	once    sync.Once
-	doc     *schema.Document
-	defined *merge.Type
-	err     error
+// once returns what read has returned when it was called first for a key.
+func once[T any](kept *sync.Map, key string, read func() (T, error)) (T, error) {
+	first, _ := kept.LoadOrStore(key, sync.OnceValues(read))
+	return first.(func() (T, error))()
 }
 
 // Type returns the type of a kind, nil where neither the document of its group and version nor a
 // CustomResourceDefinition has it. The error is that of Fetch or Definition, or why what they returned
 // cannot be read; it names group and version.
 func (d *Documents) Type(ctx context.Context, group, version, kind string) (*merge.Type, error) {
-	entry := d.entry(group + "/" + version)
-	entry.once.Do(func() {
-		var text []byte
-		if text, entry.err = d.Fetch(ctx, group, version); entry.err != nil || text == nil {
-			return
+	doc, err := once(&d.read, group+"/"+version, func() (*schema.Document, error) {
+		text, err := d.Fetch(ctx, group, version)
+		if err != nil || text == nil {
+			return nil, err
 		}
-		if entry.doc, entry.err = schema.FromOpenAPI(text, merge.SourceServer); entry.err != nil {
-			entry.err = fmt.Errorf("schema of %s/%s: %w", group, version, entry.err)
+		doc, err := schema.FromOpenAPI(text, merge.SourceServer)
+		if err != nil {
+			return nil, fmt.Errorf("schema of %s/%s: %w", group, version, err)
 		}
+		return doc, nil
 	})
-	if entry.err != nil {
-		return nil, entry.err
+	if err != nil {
+		return nil, err
 	}
-	if entry.doc != nil {
-		t, err := entry.doc.Type(group, version, kind)
+	if doc != nil {
+		t, err := doc.Type(group, version, kind)
 		if err != nil {
 			return nil, fmt.Errorf("schema of %s/%s, %s: %w", group, version, kind, err)
 		}
@@ -69,36 +68,27 @@ func (d *Documents) Type(ctx context.Context, group, version, kind string) (*mer
 // Defined returns the type of a kind as its CustomResourceDefinition states it, which is read once; nil
 // where there is none. Definition must not be nil. Errors are those of Type.
 func (d *Documents) Defined(ctx context.Context, group, version, kind string) (*merge.Type, error) {
-	entry := d.entry(group + "/" + version + " " + kind)
-	entry.once.Do(func() { entry.defined, entry.err = d.define(ctx, group, version, kind) })
-	return entry.defined, entry.err
-}
-
-func (d *Documents) define(ctx context.Context, group, version, kind string) (*merge.Type, error) {
-	crd, err := d.Definition(ctx, group, kind)
-	if err != nil || crd == nil {
-		return nil, err
-	}
-	versions, err := schema.FromCRD(crd, merge.SourceServer)
-	if err != nil {
-		return nil, fmt.Errorf("schema of %s/%s, %s: %w", group, version, kind, err)
-	}
-	for _, v := range versions {
-		if v.Version == version {
-			return v.Type, nil
+	return once(&d.read, group+"/"+version+" "+kind, func() (*merge.Type, error) {
+		crd, err := d.Definition(ctx, group, kind)
+		if err != nil || crd == nil {
+			return nil, err
 		}
-	}
-	return nil, nil
-}
-
-func (d *Documents) entry(key string) *document {
-	kept, _ := d.docs.LoadOrStore(key, new(document))
-	return kept.(*document)
+		versions, err := schema.FromCRD(crd, merge.SourceServer)
+		if err != nil {
+			return nil, fmt.Errorf("schema of %s/%s, %s: %w", group, version, kind, err)
+		}
+		for _, v := range versions {
+			if v.Version == version {
+				return v.Type, nil
+			}
+		}
+		return nil, nil
+	})
 }
 
 // Forget makes the next Type of a group and version fetch again, since a
 // CustomResourceDefinition was written.
-func (d *Documents) Forget() { d.docs.Clear() }
+func (d *Documents) Forget() { d.read.Clear() }
 
 // Definitions are kinds known from files: from the CustomResourceDefinitions that
 // are themselves in the input, and from schema files.
