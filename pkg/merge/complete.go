@@ -10,10 +10,15 @@ import "slices"
 //
 // Rules: docs/semantics.md#when-two-values-are-equal.
 func Complete(v any, typ *Type, admission bool) any {
-	return completer(admission).completeValue(v, typ)
+	return completer{admission: admission}.completeValue(v, typ)
 }
 
-type completer bool
+// completer completes values, with the rules of admission or without; with a path, only what leads to its end, and
+// what is there.
+type completer struct {
+	admission bool
+	to        Path
+}
 
 func (c completer) completeValue(v any, t *Type) any {
 	if m, isMap := v.(map[string]any); isMap && (t == nil || t.Kind != Map) {
@@ -22,22 +27,30 @@ func (c completer) completeValue(v any, t *Type) any {
 		}
 		return v
 	}
-	return Rebuilt(v, func(e any) any { return c.completeValue(e, t.EntryType()) })
+	return Rebuilt(v, func(e any) any { return c.below().completeValue(e, t.EntryType()) })
 }
+
+// below completes a part of the value.
+func (c completer) below() completer { return completer{c.admission, c.to[min(1, len(c.to)):]} }
 
 // completeObject fills in the fixed defaults first, then applies the rules, and then completes the
 // fields. This is the order of the server's functions, from the outside in.
 func (c completer) completeObject(stated map[string]any, t *Type) map[string]any {
-	now := c.byRules(stated, t, func(*Default) bool { return true })
+	now := c.byRules(stated, t, c.matters)
 	filled := edited{fields: now}
 	for name, f := range t.Fields {
-		if e := now[name]; f.Type != nil {
-			if n := c.field(e, f); !shared(n, e) {
+		if e := now[name]; f.Type != nil && (len(c.to) == 0 || c.to[0].Name == name) {
+			if n := c.below().field(e, f); !shared(n, e) {
 				filled.put(name, Some(n))
 			}
 		}
 	}
 	return filled.fields
+}
+
+// matters reports whether a rule may fill in what is to be completed. One about the fields themselves costs little.
+func (c completer) matters(d *Default) bool {
+	return len(c.to) == 0 || !slices.Contains(d.Path, "*") || d.reaches(upward(c.to))
 }
 
 // byRules fills the fixed defaults and the rules of a type in, those that may matter.
@@ -50,7 +63,7 @@ func (c completer) byRules(stated map[string]any, t *Type, matters func(*Default
 	}
 	now := fixed.fields
 	for i := range t.Defaults {
-		if d := &t.Defaults[i]; (bool(c) || !d.Admission) && matters(d) && d.met(t, stated, now) {
+		if d := &t.Defaults[i]; (c.admission || !d.Admission) && matters(d) && d.met(t, stated, now) {
 			now = d.put(now, now, t, d.Path).(map[string]any)
 		}
 	}
@@ -146,13 +159,14 @@ func (f *Finder) completed(p Path, v Opt) Opt {
 		return Opt{}
 	case ruled(f.typ, p):
 		root, q := f.alone(f.root, f.typ, alone{p, v})
-		return along(root, f.typ, q)
+		is, there := Lookup(completer{true, q}.completeValue(root, f.typ), q, f.typ)
+		return Opt{is, there}
 	case named:
 		field := f.typ.At(p[:last]).Field(p[last].Name)
 		if field.Default != nil && (!v.Set || field.unset(v.Value)) {
 			v = Some(field.Default)
 		}
-		made := completer(true).field(v.Value, field)
+		made := completer{admission: true}.field(v.Value, field)
 		return Opt{made, v.Set || made != nil}
 	case !v.Set:
 		return v
@@ -214,35 +228,4 @@ func (f *Finder) alone(at any, t *Type, a alone) (any, Path) {
 	}
 	e, q := f.alone(m[s.Name], t.Field(s.Name).Type, below)
 	return With(m, e, s.Name), append(Path{s}, q...)
-}
-
-// along completes what leads to the path, and the value there.
-func along(v any, t *Type, p Path) Opt {
-	c := completer(true)
-	for n, s := range p {
-		field := Field{Type: t.EntryType()}
-		var e any
-		there := false
-		if list, isList := v.([]any); isList {
-			if i := EntryAt(list, s, t); i >= 0 {
-				e, there = list[i], true
-			}
-		} else {
-			m, _ := v.(map[string]any)
-			if t != nil && t.Kind == Object {
-				m = c.byRules(m, t, func(d *Default) bool { return !slices.Contains(d.Path, "*") || d.reaches(upward(p[n:])) })
-			}
-			field = t.Field(s.Name)
-			e, there = m[s.Name]
-		}
-		switch {
-		case n == len(p)-1:
-			e = c.field(e, field)
-			return Opt{e, there || e != nil}
-		case e == nil && !field.ZeroIsAbsent:
-			return Opt{}
-		}
-		v, t = e, field.Type
-	}
-	return Some(v)
 }

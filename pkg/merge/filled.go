@@ -231,9 +231,7 @@ func leads(rule []string, p Path) bool {
 func (d *Default) metAt(update *Finder, p Path) bool {
 	v, _ := update.Lookup(p)
 	m, ok := v.(map[string]any)
-	t := update.typ.At(p)
-	now := completer(true).byRules(m, t, func(d *Default) bool { return !slices.Contains(d.Path, "*") })
-	return ok && d.met(t, now, now)
+	return ok && d.holdsFor(update.typ.At(p), m)
 }
 
 // known: the entry that holds the field is the one of live by its unique value too, and no

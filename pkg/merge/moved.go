@@ -101,10 +101,8 @@ func (m *merger) refilled(s *cursor, v Opt) bool {
 	if !m.completes() || !s.fillable(Opt{}) {
 		return false
 	}
-	p := s.path()
-	without, err := Replay(m.triple.Live, []Change{{Op: OpRemove, Path: p, Old: v}})
-	is, there := Lookup(Complete(without, m.typ, true), p, m.typ)
-	return err == nil && there && equalOpt(Some(is), v, s.field)
+	is := m.live.completed(s.path(), Opt{})
+	return is.Set && equalOpt(is, v, s.field)
 }
 
 // movedInside is moved for a value with parts: any part will do. What only live has counts where the

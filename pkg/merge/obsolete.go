@@ -44,9 +44,10 @@ func (d Default) perKey(v map[string]any) (rules []Default) {
 	return rules
 }
 
-// holdsFor reports whether the rule's conditions hold for an object as the server completes it.
+// holdsFor reports whether the rule's conditions hold for an object with what the server fills in beside its fields.
 func (d *Default) holdsFor(t *Type, v map[string]any) bool {
-	return d.met(t, v, Complete(v, t, true).(map[string]any))
+	now := completer{admission: true}.byRules(v, t, func(d *Default) bool { return !slices.Contains(d.Path, "*") })
+	return d.met(t, now, now)
 }
 
 // obsoleteAt is the path from here to an obsolete field, and what local states that excludes it.

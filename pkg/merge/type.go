@@ -72,9 +72,7 @@ type Type struct {
 // Makes reports whether the path leads to an entry of a map that the server itself creates, by Made.
 // nil makes none.
 func (t *Type) Makes(p Path) bool {
-	return t != nil && slices.ContainsFunc(t.Made, func(names []string) bool {
-		return slices.EqualFunc(p, names, func(s Step, name string) bool { return s.Kind == FieldStep && s.Name == name })
-	})
+	return t != nil && slices.ContainsFunc(t.Made, func(names []string) bool { return leads(names, p) })
 }
 
 // Field returns what is known of a field, or of a key, of a value of this type. For an
