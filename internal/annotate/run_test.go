@@ -40,7 +40,10 @@ func (r *record) Get(_ context.Context, t cluster.Target) (map[string]any, error
 	return nil, &cluster.Refusal{Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound, Text: t.String() + " not found"}
 }
 
-func (r *record) MergePatch(_ context.Context, t cluster.Target, patch any, w cluster.Write) (map[string]any, error) {
+func (r *record) Send(_ context.Context, t cluster.Target, as cluster.Way, patch any, w cluster.Write) (map[string]any, error) {
+	if as != cluster.MergePatch {
+		return nil, errUnused
+	}
 	if before := r.before; before != nil {
 		r.before = nil
 		before()
@@ -63,22 +66,6 @@ func (r *record) MergePatch(_ context.Context, t cluster.Target, patch any, w cl
 }
 
 var errUnused = errors.New("is not asked for")
-
-func (r *record) Create(context.Context, cluster.Target, any, cluster.Write) (map[string]any, error) {
-	return nil, errUnused
-}
-
-func (r *record) JSONPatch(context.Context, cluster.Target, any, cluster.Write) (map[string]any, error) {
-	return nil, errUnused
-}
-
-func (r *record) Update(context.Context, cluster.Target, any, cluster.Write) (map[string]any, error) {
-	return nil, errUnused
-}
-
-func (r *record) Apply(context.Context, cluster.Target, any, cluster.Write) (map[string]any, error) {
-	return nil, errUnused
-}
 
 func (r *record) Delete(context.Context, cluster.Target, cluster.Deletion) (map[string]any, error) {
 	return nil, errUnused

@@ -70,47 +70,56 @@ func again[T any](ctx context.Context, read func() (T, error)) (T, error) {
 	}
 }
 
-// Create creates an object and returns it as stored. The error is a *Refusal if the server refuses,
-// otherwise that of the connection; see IsConflict, IsForbidden and the others for its kinds.
-func (c *Cluster) Create(ctx context.Context, t Target, obj any, w Write) (map[string]any, error) {
-	return c.send(ctx, call{t, "create", c.request("POST", t).SetHeader("Content-Type", "application/json")}, obj, w)
-}
+// Way is a way to write an object: as a whole, or by a type of patch.
+type Way = types.PatchType
 
-// MergePatch sends an RFC 7386 patch and returns the object as stored. Errors are as for
-// Create.
-func (c *Cluster) MergePatch(ctx context.Context, t Target, patch any, w Write) (map[string]any, error) {
-	return c.send(ctx, call{t, "patch", c.patch(t, types.MergePatchType)}, patch, w)
-}
+// The ways.
+const (
+	Create     Way = ""        // the body is a new object
+	Replace    Way = "replace" // the body is the object; IsConflict if its resourceVersion is outdated
+	MergePatch Way = types.MergePatchType
+	JSONPatch  Way = types.JSONPatchType
+	Apply      Way = types.ApplyYAMLPatchType // server-side apply (KEP-555)
+)
 
-// JSONPatch sends an RFC 6902 patch and returns the object as stored. Errors are as for Create;
-// Refusal.TestFailed is set if a test operation failed.
-func (c *Cluster) JSONPatch(ctx context.Context, t Target, patch any, w Write) (map[string]any, error) {
-	stored, err := c.send(ctx, call{t, "patch", c.patch(t, types.JSONPatchType)}, patch, w)
+// Send writes an object, and returns it as stored. The error is a *Refusal if the server refuses, otherwise that of
+// the connection; see IsConflict, IsForbidden and the others for its kinds. Refusal.TestFailed is set if a test of a
+// JSON patch failed. By Apply, fields that the manager owned and the body lacks are removed. Fields of another manager
+// lead to an error that is IsConflict, unless w.Force is set.
+func (c *Cluster) Send(ctx context.Context, t Target, as Way, body any, w Write) (map[string]any, error) {
+	data, err := object.Encode(body)
+	if err != nil {
+		return nil, fmt.Errorf("%s: cannot be written as JSON: %w", t, err)
+	}
+	verb, method, content := "patch", "PATCH", string(as)
+	switch as {
+	case Create:
+		verb, method, content = "create", "POST", "application/json"
+	case Replace:
+		verb, method, content = "update", "PUT", "application/json"
+	}
+	req := c.request(method, t).SetHeader("Content-Type", content)
+	if as != Create {
+		req.Name(t.Name)
+	}
+	where(req, map[string]string{"fieldManager": w.FieldManager, "fieldValidation": w.FieldValidation})
+	if w.DryRun {
+		req.Param("dryRun", "All")
+	}
+	if w.Force && as == Apply {
+		req.Param("force", "true")
+	}
+	// The client would repeat a write on Retry-After, even one that was executed, unnoticed by the
+	// caller.
+	obj, err := c.requestObject(ctx, t, verb, req.Body(data).MaxRetries(0))
 	r := refusal(err)
-	r.TestFailed = r.ofTest()
-	return stored, err
-}
-
-// Update replaces a whole object and returns it as stored. Errors are as for Create; IsConflict if
-// obj's resourceVersion is outdated.
-func (c *Cluster) Update(ctx context.Context, t Target, obj any, w Write) (map[string]any, error) {
-	return c.send(ctx, call{t, "update", c.request("PUT", t).Name(t.Name).SetHeader("Content-Type", "application/json")}, obj, w)
+	r.For, r.TestFailed = w.For, as == JSONPatch && r.ofTest()
+	return c.checked(t, obj, err)
 }
 
 func (c *Cluster) request(verb string, t Target) *rest.Request {
 	req := c.client.Verb(verb).AbsPath(apiPath(t.Group, t.Version))
 	return req.NamespaceIfScoped(t.Namespace, t.Namespaced && t.Namespace != "").Resource(t.Plural).SetHeader("Accept", "application/json")
-}
-
-func (c *Cluster) patch(t Target, kind types.PatchType) *rest.Request {
-	return c.request("PATCH", t).Name(t.Name).SetHeader("Content-Type", string(kind))
-}
-
-// call is a request about an object.
-type call struct {
-	target Target
-	verb   string // as Refusal.Verb
-	req    *rest.Request
 }
 
 // where adds the parameters of a request that have a value.
@@ -120,23 +129,6 @@ func where(req *rest.Request, params map[string]string) {
 			req.Param(name, value)
 		}
 	}
-}
-
-func (c *Cluster) send(ctx context.Context, l call, body any, w Write) (map[string]any, error) {
-	t, req := l.target, l.req
-	data, err := object.Encode(body)
-	if err != nil {
-		return nil, fmt.Errorf("%s: cannot be written as JSON: %w", t, err)
-	}
-	where(req, map[string]string{"fieldManager": w.FieldManager, "fieldValidation": w.FieldValidation})
-	if w.DryRun {
-		req.Param("dryRun", "All")
-	}
-	// The client would repeat a write on Retry-After, even one that was executed, unnoticed by the
-	// caller.
-	obj, err := c.requestObject(ctx, t, l.verb, req.Body(data).MaxRetries(0))
-	refusal(err).For = w.For
-	return c.checked(t, obj, err)
 }
 
 // requestObject returns the response to a request as a value.
@@ -234,15 +226,4 @@ func (c *Cluster) Delete(ctx context.Context, t Target, d Deletion) (left map[st
 		return nil, nil
 	}
 	return obj, nil
-}
-
-// Apply sends a server-side apply (KEP-555) and returns the object as stored. Fields that the
-// manager owned and obj lacks are removed. Fields of another manager lead to an error that is
-// IsConflict, unless w.Force is set.
-func (c *Cluster) Apply(ctx context.Context, t Target, obj any, w Write) (map[string]any, error) {
-	req := c.patch(t, types.ApplyYAMLPatchType)
-	if w.Force {
-		req.Param("force", "true")
-	}
-	return c.send(ctx, call{t, "patch", req}, obj, w)
 }

@@ -57,12 +57,16 @@ func TestWrites(t *testing.T) {
 	const query = "?dryRun=All&fieldManager=me&fieldValidation=Strict "
 	c, a := serve(t, map[string][]reply{podPath: done, "/api/v1/namespaces/prod/pods": done})
 	for _, write := range []func() (map[string]any, error){
-		func() (map[string]any, error) { return c.Create(t.Context(), pod, map[string]any{"a": "<"}, w) },
-		func() (map[string]any, error) { return c.MergePatch(t.Context(), pod, map[string]any{"a": nil}, w) },
-		func() (map[string]any, error) { return c.JSONPatch(t.Context(), pod, []any{}, w) },
-		func() (map[string]any, error) { return c.Update(t.Context(), pod, json.RawMessage(`{"a":1.0}`), w) },
+		func() (map[string]any, error) { return c.Send(t.Context(), pod, Create, map[string]any{"a": "<"}, w) },
 		func() (map[string]any, error) {
-			return c.Apply(t.Context(), pod, map[string]any{"a": "b"}, Write{FieldManager: "me", Force: true})
+			return c.Send(t.Context(), pod, MergePatch, map[string]any{"a": nil}, w)
+		},
+		func() (map[string]any, error) { return c.Send(t.Context(), pod, JSONPatch, []any{}, w) },
+		func() (map[string]any, error) {
+			return c.Send(t.Context(), pod, Replace, json.RawMessage(`{"a":1.0}`), w)
+		},
+		func() (map[string]any, error) {
+			return c.Send(t.Context(), pod, Apply, map[string]any{"a": "b"}, Write{FieldManager: "me", Force: true})
 		},
 	} {
 		if obj, err := write(); err != nil || obj["kind"] != "Pod" {
@@ -111,7 +115,7 @@ func TestRefusedWrites(t *testing.T) {
 		}},
 	} {
 		c, a := serve(t, map[string][]reply{podPath: {tt.reply}})
-		if _, err := c.JSONPatch(t.Context(), pod, []any{}, Write{}); err == nil || !tt.is(err) {
+		if _, err := c.Send(t.Context(), pod, JSONPatch, []any{}, Write{}); err == nil || !tt.is(err) {
 			t.Errorf("%s: %v", tt.reason, err)
 		}
 		if n := len(a.seen()); n != 1 {

@@ -140,7 +140,7 @@ func (m *Run) check(ctx context.Context, item *run.Item, out write.Result, dry b
 	if move.Trial == nil || dry == move.Late {
 		return nil
 	}
-	obj, err := m.api.Apply(ctx, item.Target, move.Trial, cluster.Write{FieldManager: m.Planner.Manager, DryRun: true})
+	obj, err := m.api.Send(ctx, item.Target, cluster.Apply, move.Trial, cluster.Write{FieldManager: m.Planner.Manager, DryRun: true})
 	switch {
 	case cluster.IsRefusal(err):
 		return fmt.Errorf("%s: applying what the migration moves was refused: %w", item.Target, err)

@@ -86,7 +86,10 @@ func (r *recorder) Get(context.Context, cluster.Target) (map[string]any, error) 
 	return r.object, nil
 }
 
-func (r *recorder) MergePatch(_ context.Context, _ cluster.Target, patch any, w cluster.Write) (map[string]any, error) {
+func (r *recorder) Send(_ context.Context, _ cluster.Target, as cluster.Way, patch any, w cluster.Write) (map[string]any, error) {
+	if as == cluster.Apply {
+		return r.apply(w)
+	}
 	if err := r.asked("patch as "+w.FieldManager, w); err != nil {
 		return nil, err
 	}
@@ -114,7 +117,7 @@ func (*recorder) WaitEstablished(context.Context, cluster.Target, map[string]any
 
 func (*recorder) Patience() time.Duration { return time.Second }
 
-func (r *recorder) Apply(_ context.Context, _ cluster.Target, _ any, w cluster.Write) (map[string]any, error) {
+func (r *recorder) apply(w cluster.Write) (map[string]any, error) {
 	if err := r.asked("apply as "+w.FieldManager, w); err != nil {
 		return nil, err
 	}

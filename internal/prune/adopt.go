@@ -165,7 +165,7 @@ func (s *Set) relabel(ctx context.Context, m Member, l Labelling) error {
 		if l.to != "" {
 			label = l.to
 		}
-		_, err := s.API.MergePatch(ctx, m.Target, map[string]any{"metadata": map[string]any{
+		_, err := s.API.Send(ctx, m.Target, cluster.MergePatch, map[string]any{"metadata": map[string]any{
 			"resourceVersion": m.ResourceVersion,
 			"labels":          map[string]any{applyset.PartOfLabel: label},
 		}}, w)

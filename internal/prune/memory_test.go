@@ -165,7 +165,14 @@ func (m *memory) ListMetadata(_ context.Context, r cluster.Resource, namespace, 
 	return out, nil
 }
 
-func (m *memory) MergePatch(_ context.Context, t cluster.Target, patch any, w cluster.Write) (map[string]any, error) {
+func (m *memory) Send(_ context.Context, t cluster.Target, as cluster.Way, body any, w cluster.Write) (map[string]any, error) {
+	if as == cluster.Apply {
+		return m.apply(t, body, w)
+	}
+	return m.patch(t, body, w)
+}
+
+func (m *memory) patch(t cluster.Target, patch any, w cluster.Write) (map[string]any, error) {
 	if err := m.ask(verb("patch", w.DryRun) + " " + t.String()); err != nil {
 		return nil, err
 	}
@@ -193,8 +200,8 @@ func (m *memory) MergePatch(_ context.Context, t cluster.Target, patch any, w cl
 	return m.store(t, map[string]any{"metadata": meta}), nil
 }
 
-// Apply replaces labels and annotations: the parents in these tests have no others.
-func (m *memory) Apply(_ context.Context, t cluster.Target, obj any, w cluster.Write) (map[string]any, error) {
+// apply replaces labels and annotations: the parents in these tests have no others.
+func (m *memory) apply(t cluster.Target, obj any, w cluster.Write) (map[string]any, error) {
 	request := "apply " + t.String()
 	if w.Force {
 		request += " by force"

@@ -215,9 +215,8 @@ type API interface {
 	GetMetadata(ctx context.Context, t cluster.Target) (map[string]any, error)
 	ListMetadata(ctx context.Context, r cluster.Resource, namespace, selector string) ([]map[string]any, error)
 
-	// MergePatch and Apply write an object and return it as stored.
-	MergePatch(ctx context.Context, t cluster.Target, patch any, w cluster.Write) (map[string]any, error)
-	Apply(ctx context.Context, t cluster.Target, obj any, w cluster.Write) (map[string]any, error)
+	// Send writes an object and returns it as stored.
+	Send(ctx context.Context, t cluster.Target, as cluster.Way, body any, w cluster.Write) (map[string]any, error)
 
 	// Delete deletes an object. left is the object with its finalizers; nil if it no longer exists.
 	Delete(ctx context.Context, t cluster.Target, d cluster.Deletion) (left map[string]any, err error)

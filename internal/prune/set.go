@@ -158,7 +158,7 @@ func (s *Set) apply(ctx context.Context, p applyset.Parent, w cluster.Write) (ob
 		p.ResourceVersion = apply.NoVersion
 	}
 	for try := range storeTries {
-		obj, err = s.API.Apply(ctx, s.Target, p.Manifest(s.Target.GroupVersion()), w)
+		obj, err = s.API.Send(ctx, s.Target, cluster.Apply, p.Manifest(s.Target.GroupVersion()), w)
 		if !cluster.Uncertain(err) || ctx.Err() != nil {
 			break
 		}

@@ -60,43 +60,24 @@ func (m *memory) Get(_ context.Context, t cluster.Target) (map[string]any, error
 	return m.objects[t.String()], nil
 }
 
-func (m *memory) Create(_ context.Context, t cluster.Target, obj any, w cluster.Write) (map[string]any, error) {
-	change, err := decoded(obj)
-	if err != nil {
-		return nil, err
-	}
-	return m.write("create", t, w, change)
-}
-
-func (m *memory) MergePatch(_ context.Context, t cluster.Target, patch any, w cluster.Write) (map[string]any, error) {
+func (m *memory) Send(_ context.Context, t cluster.Target, as cluster.Way, body any, w cluster.Write) (map[string]any, error) {
 	m.mu.Lock()
 	was := m.objects[t.String()]
 	m.mu.Unlock()
-	change, err := decoded(patch)
-	if err != nil {
+	change, err := decoded(body)
+	switch {
+	case as == cluster.JSONPatch:
+		return nil, fmt.Errorf("%s: no test sends a JSON patch here", t)
+	case err != nil:
 		return nil, err
+	case as == cluster.Create:
+		return m.write("create", t, w, change)
+	case as == cluster.Replace:
+		return m.write("update", t, w, change)
+	case as == cluster.Apply:
+		return m.write("apply", t, w, change)
 	}
 	return m.write("patch", t, w, patched(was, change))
-}
-
-func (m *memory) JSONPatch(_ context.Context, t cluster.Target, _ any, _ cluster.Write) (map[string]any, error) {
-	return nil, fmt.Errorf("%s: no test sends a JSON patch here", t)
-}
-
-func (m *memory) Update(_ context.Context, t cluster.Target, obj any, w cluster.Write) (map[string]any, error) {
-	change, err := decoded(obj)
-	if err != nil {
-		return nil, err
-	}
-	return m.write("update", t, w, change)
-}
-
-func (m *memory) Apply(_ context.Context, t cluster.Target, obj any, w cluster.Write) (map[string]any, error) {
-	change, err := decoded(obj)
-	if err != nil {
-		return nil, err
-	}
-	return m.write("apply", t, w, change)
 }
 
 func (m *memory) Delete(_ context.Context, t cluster.Target, d cluster.Deletion) (map[string]any, error) {

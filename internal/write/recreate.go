@@ -94,7 +94,7 @@ func (c *recreating) try(ctx context.Context) (Result, error) {
 	if _, err := c.API.Delete(ctx, c.Target, c.deletion(false)); err != nil {
 		return c.out, fmt.Errorf("%s: cannot be deleted to be created again: %w", c.Target, err)
 	}
-	_, err := c.API.Create(ctx, c.Target, c.out.Object, c.Write)
+	_, err := c.API.Send(ctx, c.Target, cluster.Create, c.out.Object, c.Write)
 	if err != nil && !cluster.IsAlreadyExists(err) {
 		return c.out, fmt.Errorf("%s: cannot be created again, and so was not deleted: %w", c.Target, err)
 	}
@@ -180,7 +180,7 @@ func (c *recreating) gone(ctx context.Context) error {
 // create creates the object, and retries as long as that may help: it was deleted.
 func (c *recreating) create(ctx context.Context) (Result, error) {
 	for try := 1; ; try++ {
-		obj, err := c.API.Create(ctx, c.Target, c.out.Object, c.Write)
+		obj, err := c.API.Send(ctx, c.Target, cluster.Create, c.out.Object, c.Write)
 		if cluster.IsAlreadyExists(err) && try > 1 { // an earlier answer may have been lost
 			live, failed := c.API.Get(ctx, c.Target)
 			if failed == nil && lastapplied.Read(live).Text == lastapplied.Read(c.out.Object).Text {
@@ -220,7 +220,7 @@ func (c *recreating) orUndo() string {
 // restored returns the error of an object that was deleted, and refused: the old one is created
 // again, if the server accepts it.
 func (c *recreating) restored(ctx context.Context, refusal error) error {
-	if _, err := c.API.Create(ctx, c.Target, c.Planned.Former(), c.Write); err != nil {
+	if _, err := c.API.Send(ctx, c.Target, cluster.Create, c.Planned.Former(), c.Write); err != nil {
 		return c.lost(refusal)
 	}
 	return fmt.Errorf("%s: was deleted, and is there again as it was configured, since the new one is refused: %w", c.Target, refusal)

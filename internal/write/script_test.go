@@ -79,40 +79,22 @@ func (s *script) store(obj map[string]any) {
 	s.live = set(obj, fmt.Sprint(100+s.version), "metadata", "resourceVersion")
 }
 
-func (s *script) Create(_ context.Context, _ cluster.Target, body any, w cluster.Write) (map[string]any, error) {
-	change, err := decoded(body)
-	if err != nil {
-		return nil, err
+func (s *script) Send(_ context.Context, _ cluster.Target, as cluster.Way, body any, w cluster.Write) (map[string]any, error) {
+	if as == cluster.JSONPatch {
+		return s.write("json patch", w, set(s.live, "by JSON patch", "data", "a"))
 	}
-	return s.write("create", w, change)
-}
-
-func (s *script) MergePatch(_ context.Context, _ cluster.Target, patch any, w cluster.Write) (map[string]any, error) {
-	change, err := decoded(patch)
-	if err != nil {
+	change, err := decoded(body)
+	switch {
+	case err != nil:
 		return nil, err
+	case as == cluster.Create:
+		return s.write("create", w, change)
+	case as == cluster.Replace:
+		return s.write("update", w, change)
+	case as == cluster.Apply:
+		return s.write("apply", w, patched(s.live, change))
 	}
 	return s.write("patch", w, patched(s.live, change))
-}
-
-func (s *script) JSONPatch(_ context.Context, _ cluster.Target, _ any, w cluster.Write) (map[string]any, error) {
-	return s.write("json patch", w, set(s.live, "by JSON patch", "data", "a"))
-}
-
-func (s *script) Update(_ context.Context, _ cluster.Target, obj any, w cluster.Write) (map[string]any, error) {
-	change, err := decoded(obj)
-	if err != nil {
-		return nil, err
-	}
-	return s.write("update", w, change)
-}
-
-func (s *script) Apply(_ context.Context, _ cluster.Target, obj any, w cluster.Write) (map[string]any, error) {
-	change, err := decoded(obj)
-	if err != nil {
-		return nil, err
-	}
-	return s.write("apply", w, patched(s.live, change))
 }
 
 // Delete deletes the object unless the answer scripted for it is an error.

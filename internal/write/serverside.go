@@ -23,7 +23,7 @@ func (c *applying) apply(ctx context.Context, r apply.Request, w cluster.Write) 
 	if c.first != nil && !w.DryRun {
 		trial := w
 		trial.DryRun = true
-		obj, err := c.API.Apply(ctx, c.Target, r.Body, trial)
+		obj, err := c.API.Send(ctx, c.Target, r.Type, r.Body, trial)
 		if err == nil {
 			err = verify(c.out.Planned, obj)
 		}
@@ -31,7 +31,7 @@ func (c *applying) apply(ctx context.Context, r apply.Request, w cluster.Write) 
 			return nil, err
 		}
 	}
-	return c.API.Apply(ctx, c.Target, r.Body, w)
+	return c.API.Send(ctx, c.Target, r.Type, r.Body, w)
 }
 
 // handOver writes only the owners that a plan needs, without a value, and merges again. The write
@@ -66,7 +66,7 @@ func (c *applying) handOver(ctx context.Context, try int) error {
 
 // own writes the managedFields of the object, if it still has the version.
 func (c *applying) own(ctx context.Context, version string, owners []any) (map[string]any, error) {
-	return c.API.JSONPatch(ctx, c.Target, []patch.Op{
+	return c.API.Send(ctx, c.Target, cluster.JSONPatch, []patch.Op{
 		{Op: "test", Path: "/metadata/resourceVersion", Value: version},
 		{Op: "add", Path: "/metadata/managedFields", Value: owners},
 	}, c.Write)

@@ -13,8 +13,6 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
@@ -28,11 +26,7 @@ import (
 // API is the part of an API server that a Server needs; *cluster.Cluster implements it.
 type API interface {
 	Get(ctx context.Context, t cluster.Target) (map[string]any, error)
-	Create(ctx context.Context, t cluster.Target, obj any, w cluster.Write) (map[string]any, error)
-	MergePatch(ctx context.Context, t cluster.Target, patch any, w cluster.Write) (map[string]any, error)
-	JSONPatch(ctx context.Context, t cluster.Target, patch any, w cluster.Write) (map[string]any, error)
-	Update(ctx context.Context, t cluster.Target, obj any, w cluster.Write) (map[string]any, error)
-	Apply(ctx context.Context, t cluster.Target, obj any, w cluster.Write) (map[string]any, error)
+	Send(ctx context.Context, t cluster.Target, as cluster.Way, body any, w cluster.Write) (map[string]any, error)
 	Delete(ctx context.Context, t cluster.Target, d cluster.Deletion) (left map[string]any, err error)
 
 	// Patience is how long in total the server may ask the client to wait.
@@ -298,21 +292,14 @@ func (c *applying) request(ctx context.Context, pinned bool) (map[string]any, er
 	if p.Applying != nil && w.For == cluster.Merging {
 		w.For = cluster.Applying // also a trial that is sent in another way
 	}
-	switch {
-	case r.Type == types.ApplyYAMLPatchType:
+	if r.Type == cluster.Apply {
 		return c.apply(ctx, r, w)
-	case p.Action == apply.Create:
-		return c.API.Create(ctx, c.Target, r.Body, w)
 	}
-	patch := c.API.MergePatch
-	if r.Type == types.JSONPatchType {
-		patch = c.API.JSONPatch
-	}
-	obj, err := patch(ctx, c.Target, r.Body, w)
-	if !cluster.IsUnsupported(err) || c.Prepared != nil {
+	obj, err := c.API.Send(ctx, c.Target, r.Type, r.Body, w)
+	if !cluster.IsUnsupported(err) || r.Type == cluster.Create || c.Prepared != nil {
 		return obj, err
 	}
-	obj, err = c.API.Update(ctx, c.Target, p.Final, w)
+	obj, err = c.API.Send(ctx, c.Target, cluster.Replace, p.Final, w)
 	if err == nil {
 		c.note("was replaced whole, as its server takes no patches (bound to the version that was merged: nothing of others is lost)")
 	}
