@@ -110,9 +110,8 @@ var errUnbound = errors.New("metadata.resourceVersion: the server gave none, so 
 
 // patch returns the patch from Live to Final: a merge patch where it can express the change.
 func (p Planned) patch(version string, pinned bool) (types.PatchType, any) {
-	_, expressible := patch.Expressible(p.Live, p.Final)
+	body, expressible := patch.Merge(p.Live, p.Final)
 	if expressible && !pinned {
-		body, _ := patch.Merge(p.Live, p.Final)
 		return types.MergePatchType, bound(body, version)
 	}
 	if pinned {
@@ -150,12 +149,9 @@ func (p *Planner) Keep(plan Planned) *Kept {
 		!merge.Identical(lastapplied.Without(plan.Final), plan.Result):
 		return nil
 	}
-	if _, expressible := patch.Expressible(plan.Live, plan.Final); !expressible {
-		return nil
-	}
-	body, _ := patch.Merge(plan.Live, plan.Final)
+	body, expressible := patch.Merge(plan.Live, plan.Final)
 	text, err := object.Encode(body) // in memory that it does not share
-	if err != nil {
+	if err != nil || !expressible {
 		return nil
 	}
 	return &Kept{Patch: text, plan: Planned{Action: plan.Action, Type: plan.Type, FromOwners: plan.FromOwners, Problems: plan.Problems}}

@@ -11,7 +11,6 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/live"
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
-	"github.com/kubectl-merge/kubectl-merge/internal/patch"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
@@ -156,7 +155,7 @@ func (m *Run) check(ctx context.Context, item *run.Item, out write.Result, dry b
 // changed returns the place of the first value in which obj differs from live; false if none does.
 func (m Move) changed(obj map[string]any) (at merge.Path, differs bool) {
 	a, b := m.Configuration(m.Live), m.Configuration(obj)
-	if _, differs = patch.Merge(a, b); differs {
+	if differs = !merge.Identical(a, b); differs {
 		if changes := merge.Diff(a, b, m.Type); len(changes) > 0 {
 			at = changes[0].Path
 		}

@@ -7,7 +7,6 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
-	"github.com/kubectl-merge/kubectl-merge/internal/patch"
 	"github.com/kubectl-merge/kubectl-merge/internal/plandoc"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -65,8 +64,7 @@ func (r reverting) plan(out apply.Planned) apply.Planned {
 	if out.Theirs, _ = ownership.Divide(r.ManagedFields, restored); r.ManagedFields != nil { // nil: they may be hidden
 		out.Unowned = restored
 	}
-	_, expressible := patch.Expressible(r.live, out.Final)
-	if _, changed := patch.Merge(r.live, out.Final); changed || !expressible {
+	if !merge.Identical(r.live, out.Final) {
 		out.Action = apply.Change
 	}
 	return out

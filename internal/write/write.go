@@ -17,7 +17,6 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
-	"github.com/kubectl-merge/kubectl-merge/internal/patch"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -321,6 +320,5 @@ func version(obj map[string]any) string { return object.Object{Value: obj}.Resou
 func differ(was, is map[string]any) bool {
 	a, _ := lastapplied.Strip(was, false)
 	b, _ := lastapplied.Strip(is, false)
-	_, changed := patch.Merge(a, b)
-	return changed
+	return !merge.Identical(a, b)
 }

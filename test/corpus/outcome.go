@@ -38,7 +38,7 @@ func (c Case) Outcome() (map[string]string, error) {
 		"changes":     changes(out.Changes),
 		"reported":    reported(out),
 	}
-	if p, changed := patch.Merge(c.Input.Triple.Live, out.Result); changed && c.Input.Triple.Live != nil {
+	if p, _ := patch.Merge(c.Input.Triple.Live, out.Result); p != nil && c.Input.Triple.Live != nil {
 		if files["patch.json"], err = indented(p); err != nil {
 			return nil, err
 		}

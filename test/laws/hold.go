@@ -127,9 +127,9 @@ func Soundness(live any, p merge.Plan) []Breach {
 	if _, isMap := live.(map[string]any); !isMap {
 		return found
 	}
-	if _, expressible := patch.Expressible(live, p.Result); expressible {
+	if m, expressible := patch.Merge(live, p.Result); expressible {
 		got := live
-		if m, changed := patch.Merge(live, p.Result); changed {
+		if m != nil {
 			got = patch.ApplyMerge(live, m)
 		}
 		check("the merge patch", got, nil, result)
