@@ -34,40 +34,47 @@ func MistypedIn(t *merge.Type, v any) []Mistyped {
 	if t == nil || v == nil {
 		return nil
 	}
-	var out []Mistyped
-	below := func(to merge.Step, w Mistyped) {
-		w.Path = append(merge.Path{to}, w.Path...)
-		out = append(out, w)
-	}
-	switch t.Kind {
-	case merge.Object, merge.Map:
-		m, isMap := v.(map[string]any)
-		if !isMap {
-			return []Mistyped{{Want: "a mapping"}}
-		}
-		for name, e := range m {
-			for _, w := range MistypedIn(t.Field(name).Type, e) {
-				below(merge.Named(name), w)
-			}
-		}
-		slices.SortStableFunc(out, func(a, b Mistyped) int { return strings.Compare(a.Path[0].Name, b.Path[0].Name) })
-	case merge.List, merge.Keyed, merge.Set:
-		list, isA := v.([]any)
-		if !isA {
-			return []Mistyped{{Want: "a list"}}
-		}
-		var steps []merge.Step
-		for i, e := range list {
-			for _, w := range MistypedIn(t.Elem, e) {
-				if steps == nil {
-					steps = EntrySteps(t, list)
-				}
-				below(steps[i], w)
-			}
-		}
-	case merge.Scalar:
+	_, isMap := v.(map[string]any)
+	_, isA := v.([]any)
+	switch {
+	case !isMap && (t.Kind == merge.Object || t.Kind == merge.Map):
+		return []Mistyped{{Want: "a mapping"}}
+	case !isA && isList(t):
+		return []Mistyped{{Want: "a list"}}
+	case t.Kind == merge.Scalar:
 		if want, fix := scalarAs(t, v); want != "" || fix != "" {
 			return []Mistyped{{Want: want, Fix: fix}}
+		}
+	case t.Kind != merge.Unknown:
+		return inParts(t, v, func(_ string, t *merge.Type, e any) []Mistyped { return MistypedIn(t, e) }, func(w *Mistyped) *merge.Path { return &w.Path })
+	}
+	return nil
+}
+
+// inParts returns what there is in the fields, keys or entries of a value of type t, in path order. The path of each,
+// which at finds, begins at the part, and then at the value: steps are made only where there is something.
+func inParts[T any](t *merge.Type, v any, in func(name string, t *merge.Type, v any) []T, at func(*T) *merge.Path) (out []T) {
+	add := func(to merge.Step, w T) {
+		*at(&w) = append(merge.Path{to}, *at(&w)...)
+		out = append(out, w)
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for name, e := range v {
+			for _, w := range in(name, t.Field(name).Type, e) {
+				add(merge.Named(name), w)
+			}
+		}
+		slices.SortStableFunc(out, func(a, b T) int { return strings.Compare((*at(&a))[0].Name, (*at(&b))[0].Name) })
+	case []any:
+		var steps []merge.Step
+		for i, e := range v {
+			for _, w := range in("", t.EntryType(), e) {
+				if steps == nil {
+					steps = EntrySteps(t, v)
+				}
+				add(steps[i], w)
+			}
 		}
 	}
 	return out
@@ -248,37 +255,16 @@ func readText[T any](v any, parse func(string) (T, error)) (out T, ok bool) {
 // declares every field of v, for which nothing is allocated. Free maps, open objects and
 // values without a type declare everything. A null counts as a field.
 func Unknown(t *merge.Type, v any) []merge.Path {
-	if t == nil {
+	_, isMap := v.(map[string]any)
+	if t == nil || isMap && t.Kind != merge.Object && t.Kind != merge.Map || !isMap && !isList(t) {
 		return nil
 	}
-	var out []merge.Path
-	switch v := v.(type) {
-	case map[string]any:
-		if t.Kind != merge.Object && t.Kind != merge.Map {
-			return nil
+	return inParts(t, v, func(name string, of *merge.Type, e any) []merge.Path {
+		if _, declared := t.Fields[name]; t.Kind == merge.Object && !declared && !t.Open {
+			return []merge.Path{nil}
 		}
-		for name, e := range v {
-			if _, declared := t.Fields[name]; t.Kind == merge.Object && !declared && !t.Open {
-				out = append(out, merge.Path{merge.Named(name)})
-				continue
-			}
-			for _, p := range Unknown(t.Field(name).Type, e) {
-				out = append(out, append(merge.Path{merge.Named(name)}, p...))
-			}
-		}
-		slices.SortStableFunc(out, func(p, q merge.Path) int { return strings.Compare(p[0].Name, q[0].Name) })
-	case []any:
-		var steps []merge.Step
-		for i := 0; isList(t) && i < len(v); i++ {
-			for _, p := range Unknown(t.Elem, v[i]) {
-				if steps == nil {
-					steps = EntrySteps(t, v)
-				}
-				out = append(out, append(merge.Path{steps[i]}, p...))
-			}
-		}
-	}
-	return out
+		return Unknown(of, e)
+	}, func(p *merge.Path) *merge.Path { return p })
 }
 
 // The directives of a strategic merge patch, each a key of a mapping; the last two end in
