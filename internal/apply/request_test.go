@@ -15,7 +15,7 @@ import (
 // value reads YAML; nil where there is none.
 func value(t *testing.T, text string) map[string]any {
 	t.Helper()
-	f, err := new(yamldoc.Reader).Parse([]byte(text), 1)
+	f, err := new(yamldoc.Reader).Parse(text, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ func TestPackedAndWhole(t *testing.T) {
 		{"bytes that are no text have become characters when they were read", `{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {k: !!binary /w==}}`, false},
 		{"a character that looks like them", `{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {k: "\uFFFD"}}`, false},
 	} {
-		f, err := new(yamldoc.Reader).Parse([]byte(tt.text), 1)
+		f, err := new(yamldoc.Reader).Parse(tt.text, 1)
 		if err != nil || len(f.Documents()) != 1 {
 			t.Fatalf("%s: %v", tt.reason, err)
 		}

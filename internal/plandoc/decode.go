@@ -164,7 +164,7 @@ func (i *Item) read(c codec) {
 }
 
 func (d *decoder) parse(text []byte, line int) (*yamldoc.Document, error) {
-	f, err := d.reader.Parse(text, line)
+	f, err := d.reader.Parse(string(text), line)
 	var bad *yamldoc.Error
 	switch {
 	case errors.As(err, &bad):

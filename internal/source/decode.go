@@ -39,7 +39,7 @@ type Document struct {
 // Unlike kubectl: which keeps the last of two equal keys, leaves a tag such as !Ref out, and reads
 // numbers as float64, so that 9007199254740993 becomes 9007199254740992.
 func Decode(data []byte) ([]Document, error) {
-	chunks, err := split(data)
+	chunks, err := split(string(data))
 	if err != nil {
 		return nil, err
 	}
@@ -133,17 +133,22 @@ func (e *SyntaxError) Error() string {
 // checkNumbers finds the first whole number of a document that the API, which has int64 and
 // float64 only, would change. Of a fraction, float64 is as near as anybody needs.
 func checkNumbers(d *yamldoc.Document) error {
-	path, found := merge.First(d.Value(), func(_ merge.Step, v any) bool {
-		n, _ := v.(json.Number)
-		what, _ := rounded(nil, string(n))
-		return what != ""
-	})
+	path, found := changedNumber(d.Value())
 	if !found {
 		return nil
 	}
 	n, _ := merge.Lookup(d.Value(), path, nil)
 	what, why := rounded(path, fmt.Sprint(n))
 	return &SyntaxError{Line: d.LineOf(path), Path: pathText(path), What: what, Why: why}
+}
+
+// changedNumber leads to the first number of a value that would not be preserved.
+func changedNumber(v any) (at merge.Path, found bool) {
+	return merge.First(v, func(_ merge.Step, v any) bool {
+		n, _ := v.(json.Number)
+		what, _ := rounded(nil, string(n))
+		return what != ""
+	})
 }
 
 // rounded describes a number that would not be preserved; what is "" for one that is. Below data it
@@ -220,29 +225,32 @@ func Special(name string) string {
 	return "is no regular file; take it out of the folder, or name it with -f"
 }
 
+// mark is the byte order mark of UTF-8.
+const mark = "\xef\xbb\xbf"
+
 // inUTF8 returns the text in UTF-8 without a byte order mark, also of a file in UTF-16, as
 // PowerShell writes them. Half a character in it becomes U+FFFD.
-func inUTF8(data []byte) []byte {
+func inUTF8(data string) string {
 	var order binary.ByteOrder = binary.LittleEndian
 	switch {
-	case bytes.HasPrefix(data, []byte("\xff\xfe")):
-	case bytes.HasPrefix(data, []byte("\xfe\xff")):
+	case strings.HasPrefix(data, "\xff\xfe"):
+	case strings.HasPrefix(data, "\xfe\xff"):
 		order = binary.BigEndian
 	default:
-		return bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+		return strings.TrimPrefix(data, mark)
 	}
 	units := make([]uint16, 0, len(data)/2)
 	for i := 2; i+1 < len(data); i += 2 {
-		units = append(units, order.Uint16(data[i:]))
+		units = append(units, order.Uint16([]byte(data[i:i+2])))
 	}
-	return []byte(string(utf16.Decode(units)))
+	return string(utf16.Decode(units))
 }
 
 // notText returns an error with the place of the first byte that is not UTF-8 text; nil if there is none.
-func notText(data []byte) error {
+func notText(data string) error {
 	n := 0
-	for line := range bytes.Lines(data) {
-		if n++; !utf8.Valid(line) {
+	for line := range strings.Lines(data) {
+		if n++; !utf8.ValidString(line) {
 			return &SyntaxError{Line: n, What: "is not text in UTF-8", Why: "save it as UTF-8 YAML or JSON"}
 		}
 	}
@@ -255,5 +263,5 @@ func clip(text string) string {
 	if len(text) <= most {
 		return text
 	}
-	return string(bytes.ToValidUTF8([]byte(text[:head]), nil)) + " … " + string(bytes.ToValidUTF8([]byte(text[len(text)-tail:]), nil))
+	return strings.ToValidUTF8(text[:head], "") + " … " + strings.ToValidUTF8(text[len(text)-tail:], "")
 }

@@ -1,7 +1,6 @@
 package source
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -23,25 +22,23 @@ import (
 // Parse reads the objects of a file with the given content; name is for errors. A List is returned
 // as its items. Valid objects are returned with an error.
 func Parse(name string, data []byte) ([]object.Object, error) {
-	return (&parser{file: name, keep: func(o object.Object) (object.Object, bool) { return o, true }}).parse(data)
+	return (&parser{file: name, keep: func(o object.Object) (object.Object, bool) { return o, true }}).parse(string(data))
 }
 
 // keeping converts an object for storing as soon as it is read; false drops it.
 type keeping func(object.Object) (object.Object, bool)
 
 // parse keeps one document, or one item of a list, in memory at a time besides the stored ones.
-func (p *parser) parse(data []byte) ([]object.Object, error) {
-	if page.Match(data) {
+func (p *parser) parse(text string) ([]object.Object, error) {
+	if page.MatchString(text) {
 		return nil, fmt.Errorf("%s: is a web page, not a manifest: on GitHub, take the address of \"Raw\"", p.file)
 	}
-	chunks, err := split(data)
+	chunks, err := split(text)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", p.file, err)
 	}
 	for _, c := range chunks {
-		if !p.list(c) {
-			p.whole(c)
-		}
+		p.chunk(c, object.Object{})
 	}
 	return p.objects, errors.Join(p.errs...)
 }
@@ -57,49 +54,48 @@ type parser struct {
 	reread  []error // see Document
 }
 
-// whole reads a chunk at once.
-func (p *parser) whole(c chunk) {
+// kustomizations are the names of the files of kustomizations, which may lack a kind.
+var kustomizations = konfig.RecognizedKustomizationFileNames()
+
+// chunk reads a chunk. Of a List each item is let go before the next is read; list is the List without
+// them, where its items do not state their kind.
+func (p *parser) chunk(c chunk, list object.Object) {
+	before, items, untyped := *p, 0, false
+	p.reader.Item = func(v any, line int) error {
+		items++
+		m, isMap := v.(map[string]any)
+		untyped = untyped || list.Value == nil && isMap && m["kind"] == nil && m["apiVersion"] == nil
+		if _, changed := changedNumber(v); changed {
+			return errors.New("a number is rounded") // all is read again, for its place
+		}
+		if !untyped {
+			p.document(Document{Value: listItem(list, v), Nth: c.nth, Many: c.many, Line: line})
+		}
+		return nil
+	}
 	docs, err := c.documents(&p.reader)
+	if p.reader.Item = nil; items > 0 || err != nil {
+		var frame object.Object
+		if err == nil && len(docs) == 1 {
+			frame.Value, _ = docs[0].Value.(map[string]any)
+		}
+		_, isList := frame.Items()
+		if isList && !untyped {
+			p.reread = append(p.reread, docs[0].Reread...)
+			return
+		}
+		if *p = before; isList {
+			p.chunk(c, frame)
+			return
+		}
+		docs, err = c.documents(&p.reader)
+	}
 	for _, d := range docs {
 		p.document(d)
 	}
 	if err != nil {
 		p.errs = append(p.errs, fmt.Errorf("%s: %w", p.file, p.advise(c, err)))
 	}
-}
-
-// kustomizations are the names of the files of kustomizations, which may lack a kind.
-var kustomizations = konfig.RecognizedKustomizationFileNames()
-
-// list reads a List item by item. It reads nothing and returns false if that is not
-// possible.
-func (p *parser) list(c chunk) bool {
-	frame, items, ok := c.apart()
-	if !ok {
-		return false
-	}
-	reader := p.reader
-	docs, err := frame.documents(&reader)
-	if err != nil || len(docs) != 1 {
-		return false
-	}
-	list := object.Object{}
-	list.Value, _ = docs[0].Value.(map[string]any)
-	if left, ok := list.Items(); !ok || len(left) != 1 || left[0] != apartMark {
-		return false
-	}
-	before := *p
-	for _, item := range items {
-		d, ok := item.entry(&reader)
-		if !ok {
-			p.objects, p.errs, p.reread = before.objects, before.errs, before.reread
-			return false
-		}
-		d.Value = listItem(list, d.Value)
-		p.document(d)
-	}
-	p.reader = reader
-	return true
 }
 
 // meant returns the way out where a document is the table that kubectl get prints, or a list of rules.
@@ -223,8 +219,8 @@ func (p *parser) advise(c chunk, err error) error {
 	if !ok {
 		return err
 	}
-	line := func(at int) int { return c.line + bytes.Count(c.text[:at], []byte("\n")) }
-	dashes, comment, braces := joined.FindIndex(c.text), commentOf(c.text), bytes.Index(c.text, []byte("{{"))
+	line := func(at int) int { return c.line + strings.Count(c.text[:at], "\n") }
+	dashes, comment, braces := joined.FindStringIndex(c.text), commentOf(c.text), strings.Index(c.text, "{{")
 	switch {
 	case braces >= 0 && p.edited:
 		*bad = SyntaxError{Document: bad.Document, Line: line(braces), What: "{{ }} is a template's, as Helm's charts have them: no value of live can be written into it: edit the chart's values or templates"}
@@ -237,10 +233,10 @@ func (p *parser) advise(c chunk, err error) error {
 	case bad.Path == "apiVersion" || bad.Path == "kind":
 		bad.What = keepOne.ReplaceAllString(bad.What, fmt.Sprintf("; is a --- missing before line %d? Otherwise keep one of them", bad.Line))
 	}
-	lines := bytes.Split(c.text, []byte("\n"))
+	lines := strings.Split(c.text, "\n")
 	for _, m := range misread {
 		for n := bad.Line - 1; n <= bad.Line; n++ {
-			if at := n - c.line; at >= 0 && at < len(lines) && m.line().Match(lines[at]) && strings.Contains(bad.What, m.error) {
+			if at := n - c.line; at >= 0 && at < len(lines) && m.line().MatchString(lines[at]) && strings.Contains(bad.What, m.error) {
 				*bad = SyntaxError{Document: bad.Document, Line: n, What: m.what}
 			}
 		}
@@ -272,11 +268,11 @@ var (
 )
 
 // commentOf returns where the first comment of a text in braces begins; -1: it has none.
-func commentOf(text []byte) int {
-	if begin := bytes.TrimLeft(text, white); len(begin) == 0 || !bytes.Contains([]byte("{[/"), begin[:1]) {
+func commentOf(text string) int {
+	if begin := strings.TrimLeft(text, white); begin == "" || !strings.Contains("{[/", begin[:1]) {
 		return -1
 	}
-	for _, at := range lexed.FindAllIndex(text, -1) {
+	for _, at := range lexed.FindAllStringIndex(text, -1) {
 		if last := text[at[1]-1]; last == '/' || last == '*' {
 			return at[1] - 2
 		}
@@ -335,7 +331,7 @@ func lineOf(o object.Object, p merge.Path) int {
 		return 0
 	}
 	data, _ := ReadFile(o.Origin.File)
-	chunks, _ := split(data) // none of what cannot be read
+	chunks, _ := split(string(data)) // none of what cannot be read
 	for _, c := range chunks {
 		if c.nth != o.Origin.Document {
 			continue

@@ -12,14 +12,20 @@ import (
 )
 
 // inOnePiece reads a file as parse does, but no list item by item.
-func inOnePiece(name string, data []byte) ([]object.Object, []error) {
-	chunks, err := split(data)
+func inOnePiece(name, text string) ([]object.Object, []error) {
+	chunks, err := split(text)
 	if err != nil {
 		return nil, []error{err}
 	}
 	p := parser{file: name, keep: func(o object.Object) (object.Object, bool) { return o, true }}
 	for _, c := range chunks {
-		p.whole(c)
+		docs, err := c.documents(&p.reader)
+		for _, d := range docs {
+			p.document(d)
+		}
+		if err != nil {
+			p.errs = append(p.errs, p.advise(c, err))
+		}
 	}
 	return p.objects, p.errs
 }
@@ -32,19 +38,19 @@ func TestLists(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		reason, text string
-		apart        bool // its items are read one by one
+		again        bool // its items are read again, in one piece
 		objects      int
 	}{
-		{"as kubectl get prints it", "apiVersion: v1\nitems:\n- " + pod("a") + "- " + pod("b") + "kind: List\nmetadata:\n  resourceVersion: \"\"\n", true, 2},
-		{"as JSON, kind behind the items", `{"apiVersion": "v1", "items": [` + "\n" + `{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a]}"}},` + "\n" + `{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "b"}}], "kind": "List"}`, true, 2},
-		{"JSON lists, one after the other", strings.Repeat(`{"kind": "List", "apiVersion": "v1", "items": [{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}}]}`+"\n", 3), true, 3},
-		{"indented entries, and comments in between", "# all\nkind: List\napiVersion: v1\nitems:\n# first\n  - apiVersion: v1\n    kind: Pod\n    metadata: {name: a}\n# second\n\n  -\n    apiVersion: v1\n    kind: Pod\n    metadata: {name: b}\n", true, 2},
-		{"a list of one kind", "kind: PodList\napiVersion: v1\nitems:\n- metadata: {name: a}\n- metadata: {name: b}\n", true, 2},
-		{"a list in a list", "kind: List\napiVersion: v1\nitems:\n- kind: List\n  apiVersion: v1\n  items:\n  - " + strings.ReplaceAll(pod("a"), "\n", "\n  ") + "\n", true, 1},
-		{"a text with dashes in their column further in", "kind: List\napiVersion: v1\nitems:\n- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: a}\n  data:\n    k: |\n      - x\n\n      # no comment\n     # a comment\n    l: |+\n      end\n\n\n- " + pod("b"), true, 2},
-		{"CRLF", strings.ReplaceAll("kind: List\napiVersion: v1\nitems:\n- "+pod("a")+"- "+pod("b"), "\n", "\r\n"), true, 2},
-		{"several documents", "kind: List\napiVersion: v1\nitems:\n- " + pod("a") + "---\nkind: List\napiVersion: v1\nitems:\n- " + pod("b"), true, 2},
-		{"an item that is no object: both say so", "kind: List\napiVersion: v1\nitems:\n- " + pod("a") + "- 5\n- {kind: Pod}\n", true, 1},
+		{"as kubectl get prints it", "apiVersion: v1\nitems:\n- " + pod("a") + "- " + pod("b") + "kind: List\nmetadata:\n  resourceVersion: \"\"\n", false, 2},
+		{"as JSON, kind behind the items", `{"apiVersion": "v1", "items": [` + "\n" + `{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a]}"}},` + "\n" + `{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "b"}}], "kind": "List"}`, false, 2},
+		{"JSON lists, one after the other", strings.Repeat(`{"kind": "List", "apiVersion": "v1", "items": [{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}}]}`+"\n", 3), false, 3},
+		{"indented entries, and comments in between", "# all\nkind: List\napiVersion: v1\nitems:\n# first\n  - apiVersion: v1\n    kind: Pod\n    metadata: {name: a}\n# second\n\n  -\n    apiVersion: v1\n    kind: Pod\n    metadata: {name: b}\n", false, 2},
+		{"a list of one kind", "kind: PodList\napiVersion: v1\nitems:\n- metadata: {name: a}\n- metadata: {name: b}\n", false, 2},
+		{"a list in a list", "kind: List\napiVersion: v1\nitems:\n- kind: List\n  apiVersion: v1\n  items:\n  - " + strings.ReplaceAll(pod("a"), "\n", "\n  ") + "\n", false, 1},
+		{"a text with dashes in their column further in", "kind: List\napiVersion: v1\nitems:\n- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: a}\n  data:\n    k: |\n      - x\n\n      # no comment\n     # a comment\n    l: |+\n      end\n\n\n- " + pod("b"), false, 2},
+		{"CRLF", strings.ReplaceAll("kind: List\napiVersion: v1\nitems:\n- "+pod("a")+"- "+pod("b"), "\n", "\r\n"), false, 2},
+		{"several documents", "kind: List\napiVersion: v1\nitems:\n- " + pod("a") + "---\nkind: List\napiVersion: v1\nitems:\n- " + pod("b"), false, 2},
+		{"an item that is no object: both say so", "kind: List\napiVersion: v1\nitems:\n- " + pod("a") + "- 5\n- {kind: Pod}\n", false, 1},
 
 		{"an anchor in one item and its alias in the next", "kind: List\napiVersion: v1\nitems:\n- apiVersion: v1\n  kind: Pod\n  metadata: &m {name: a}\n- apiVersion: v1\n  kind: Service\n  metadata: *m\n", false, 2},
 		{"an anchor before the items", "kind: &k List\napiVersion: &v v1\nitems:\n- apiVersion: *v\n  kind: Pod\n  metadata: {name: a}\n", false, 1},
@@ -53,24 +59,24 @@ func TestLists(t *testing.T) {
 		{"items within a text", "kind: List\napiVersion: v1\nitems: []\nnote: \"\nitems:\n- {apiVersion: v1, kind: Pod, metadata: {name: a}}\n\"\n", false, 0},
 		{"items within brackets", "kind: List\napiVersion: v1\nitems: [\nitems:\n- {apiVersion: v1, kind: Pod, metadata: {name: a}}\n]\n", false, 0},
 		{"two items on what is one line but to some readers: refused", "kind: List\napiVersion: v1\nitems:\n- {apiVersion: v1, kind: Pod, metadata: {name: a}}\r- {apiVersion: v1, kind: Pod, metadata: {name: b}}\n", false, 0},
-		{"JSON and a comma", `{"kind": "List", "apiVersion": "v1", "items": [{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}}]},`, false, 0},
-		{"items given twice", "kind: List\napiVersion: v1\nitems:\n- " + pod("a") + "items:\n- " + pod("b"), false, 0},
+		{"JSON and a comma", `{"kind": "List", "apiVersion": "v1", "items": [{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}}]},`, true, 0},
+		{"items given twice", "kind: List\napiVersion: v1\nitems:\n- " + pod("a") + "items:\n- " + pod("b"), true, 0},
 		{"items given twice in JSON", `{"kind": "List", "apiVersion": "v1", "items": [{"a": 1}], "items": [{"b": 1}]}`, false, 0},
-		{"a key given twice in an item", "kind: List\napiVersion: v1\nitems:\n- " + pod("a") + "- " + pod("b") + "  kind: Pod\n", false, 0},
+		{"a key given twice in an item", "kind: List\napiVersion: v1\nitems:\n- " + pod("a") + "- " + pod("b") + "  kind: Pod\n", true, 0},
 		{"items of what is no list", "kind: Playlist2\napiVersion: example.com/v1\nmetadata: {name: a}\nitems:\n- one\n- two\n", false, 1},
 		{"items of what is no list, in JSON", `{"kind": "Menu", "apiVersion": "example.com/v1", "metadata": {"name": "a"}, "items": [1, 2]}`, false, 1},
 	} {
-		chunks, err := split([]byte(tt.text))
+		chunks, err := split(tt.text)
 		if err != nil {
 			t.Fatalf("%s: %v", tt.reason, err)
 		}
-		p := parser{file: "list.yaml", keep: func(o object.Object) (object.Object, bool) { return o, true }}
-		apart := true
+		kept := 0
+		p := parser{file: "list.yaml", keep: func(o object.Object) (object.Object, bool) { kept++; return o, true }}
 		for _, c := range chunks {
-			apart = p.list(c) && apart
+			p.chunk(c, object.Object{})
 		}
-		if apart != tt.apart {
-			t.Errorf("%s: read item by item: %t, want %t", tt.reason, apart, tt.apart)
+		if again := kept > len(p.objects); again != tt.again {
+			t.Errorf("%s: read again: %t, want %t", tt.reason, again, tt.again)
 		}
 		got := same(t, tt.reason, tt.text)
 		if len(got) != tt.objects {
@@ -82,7 +88,7 @@ func TestLists(t *testing.T) {
 // same compares what a file's list items come to by themselves and in one piece.
 func same(t *testing.T, reason, text string) []object.Object {
 	t.Helper()
-	want, errs := inOnePiece("list.yaml", []byte(text))
+	want, errs := inOnePiece("list.yaml", text)
 	got, err := Parse("list.yaml", []byte(text))
 	if len(errs) == 0 && err != nil || len(errs) > 0 && (err == nil || !strings.Contains(err.Error(), errs[0].Error())) {
 		t.Errorf("%s: item by item: %v; in one piece: %v", reason, err, errs)
@@ -123,7 +129,6 @@ func TestListsAreStreamed(t *testing.T) {
 	yaml := "apiVersion: v1\nitems:\n" + strings.Repeat("- apiVersion: v1\n  kind: ConfigMap\n  metadata:\n    name: c\n  data:\n"+strings.Repeat("    key: value\n", 1)+"    list: |\n"+strings.Repeat("      x\n", 200), items) + "kind: List\n"
 	json := `{"apiVersion": "v1", "items": [` + strings.TrimSuffix(strings.Repeat(`{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "x": [`+strings.Repeat("1,", 500)+"1]},\n", items), ",\n") + `], "kind": "List"}`
 	for reason, text := range map[string]string{"YAML": yaml, "JSON": json} {
-		data := []byte(text)
 		var most int64
 		n := 0
 		before := heap()
@@ -132,14 +137,14 @@ func TestListsAreStreamed(t *testing.T) {
 				most = max(most, heap()-before)
 			}
 			return o, n%1000 == 0
-		}}).parse(data)
+		}}).parse(text)
 		if err != nil || len(objects) != items/1000 {
 			t.Fatalf("%s: %d objects, %v", reason, len(objects), err)
 		}
-		if most > int64(len(data)) {
-			t.Errorf("%s: %d bytes of text took %d more while they were read", reason, len(data), most)
+		if most > int64(len(text)) {
+			t.Errorf("%s: %d bytes of text took %d more while they were read", reason, len(text), most)
 		}
-		runtime.KeepAlive(data)
+		runtime.KeepAlive(text)
 	}
 }
 

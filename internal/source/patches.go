@@ -105,7 +105,7 @@ var imageLine = redact.Pattern(`(?m)^[\s-]*image: ["']?([^\s"']+)`)
 // idle reports the images and the patches of a kustomization that fit nothing of what is built. kustomize
 // passes over them, and a misspelled name stays unnoticed. A name may have a prefix and a suffix by now, and what a
 // patch deletes is not there.
-func (in Inputs) idle(built []byte, objects []object.Object) {
+func (in Inputs) idle(built string, objects []object.Object) {
 	file, data := kustomizationIn(in.Kustomize)
 	file = filepath.Join(in.Kustomize, file)
 	docs, _ := Decode(data)
@@ -122,10 +122,10 @@ func (in Inputs) idle(built []byte, objects []object.Object) {
 }
 
 // idleImages reports the entries of images that nothing has. What one of them has made, a later one may have renamed.
-func (in Inputs) idleImages(file string, entries []map[string]any, built []byte) {
+func (in Inputs) idleImages(file string, entries []map[string]any, built string) {
 	var images []string
-	for _, m := range imageLine().FindAllSubmatch(built, -1) {
-		images = append(images, Image().FindStringSubmatch(string(m[1]))[1])
+	for _, m := range imageLine().FindAllStringSubmatch(built, -1) {
+		images = append(images, Image().FindStringSubmatch(m[1])[1])
 	}
 	for i, e := range slices.Backward(entries) {
 		name := merge.At[string](e, "name") // a regular expression

@@ -70,10 +70,10 @@ func Read(ctx context.Context, in Inputs) ([]object.Object, error) {
 	var objects []object.Object
 	var errs []error
 	in.built = in.generators()
-	in.texts(ctx, func(name string, data []byte, err error) {
+	in.texts(ctx, func(name, text string, err error) {
 		if err == nil {
 			var got []object.Object
-			got, err = in.parse(name, data, keep)
+			got, err = in.parse(name, text, keep)
 			if bad, ok := errors.AsType[*object.FieldError](err); ok && bad.Key != "" && in.Kustomize != "" {
 				in.built.collect()
 				err = cmp.Or(errors.Join(in.built.strange...), err)
@@ -87,7 +87,7 @@ func Read(ctx context.Context, in Inputs) ([]object.Object, error) {
 				}
 			}
 			if in.Kustomize != "" && in.Note != nil && in.Selector == "" && err == nil {
-				in.idle(data, got)
+				in.idle(text, got)
 			}
 			objects = append(objects, got...)
 		}
@@ -96,16 +96,16 @@ func Read(ctx context.Context, in Inputs) ([]object.Object, error) {
 	return objects, errors.Join(errs...)
 }
 
-func (in Inputs) parse(name string, data []byte, keep keeping) ([]object.Object, error) {
+func (in Inputs) parse(name, text string, keep keeping) ([]object.Object, error) {
 	p := &parser{file: name, keep: keep, edited: in.Edited}
-	objects, err := p.parse(data)
+	objects, err := p.parse(text)
 	for _, again := range p.reread {
 		if in.Note != nil {
 			in.Note(name, again.Error())
 		}
 	}
-	if err != nil && redact.Mentions(string(data)) {
-		in.Values.AddLines(string(data)) // the error may quote the text
+	if err != nil && redact.Mentions(text) {
+		in.Values.AddLines(text) // the error may quote the text
 		in.Values.AddOpen(name)
 		in.Values.AddOpen(filepath.Base(name))
 	}
@@ -162,38 +162,38 @@ func (in Inputs) keeping() (keeping, error) {
 
 // texts reads one file after the other and calls add with its name and content, or with the error
 // of reading it.
-func (in Inputs) texts(ctx context.Context, add func(name string, data []byte, err error)) {
+func (in Inputs) texts(ctx context.Context, add func(name, text string, err error)) {
 	for i, f := range in.Files {
 		switch {
 		case f == "-" && slices.Contains(in.Files[:i], "-"):
-			add("", nil, errors.New("-f -: standard input can be read once only"))
+			add("", "", errors.New("-f -: standard input can be read once only"))
 		case f == "-":
 			data, err := ReadAll(in.Stdin)
 			if err != nil {
 				err = fmt.Errorf("%s: %w", Stdin, err)
 			}
-			add(Stdin, data, err)
+			add(Stdin, string(data), err)
 		case isURL(f):
 			name := nameOf(f)
 			data, err := in.get(ctx, f)
 			if err != nil {
 				err = fmt.Errorf("%s: cannot be read: %w", name, err)
 			}
-			add(name, data, err)
+			add(name, string(data), err)
 		default:
 			names, err := in.expand(f)
 			if err != nil {
-				add(f, nil, err)
+				add(f, "", err)
 			}
 			for _, name := range names {
 				data, err := ReadNamed(ctx, name)
-				add(name, data, err)
+				add(name, string(data), err)
 			}
 		}
 	}
 	if in.Kustomize != "" {
 		data, err := in.build(ctx)
-		add(remoteName(in.Kustomize), data, err)
+		add(remoteName(in.Kustomize), string(data), err)
 	}
 }
 

@@ -133,5 +133,5 @@ func (in Inputs) ReadText(name, text string) ([]object.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	return in.parse(name, []byte(text), keep)
+	return in.parse(name, text, keep)
 }

@@ -128,6 +128,7 @@ func (p *parser) mapping(col int, key *node) (*node, error) {
 	}
 	m := p.new(node{kind: mapNode, style: blockStyle, start: start, body: start, indent: col})
 	for {
+		p.atItems(start, e.name)
 		if err := p.fieldValue(col, &e); err != nil {
 			return nil, err
 		}
@@ -305,14 +306,21 @@ func (p *parser) named(key *node) (entry, error) {
 // sequence reads a block sequence at that column.
 func (p *parser) sequence(col int) (*node, error) {
 	s := p.new(node{kind: seqNode, style: blockStyle, start: p.pos, body: p.pos, indent: col})
-	bottom := len(p.stack)
+	bottom, apart := len(p.stack), p.readsApart()
 	for {
 		e := entry{start: p.pos, mark: p.pos + 1}
 		var err error
 		if e.value, err = p.behind(col); err != nil {
 			return nil, err
 		}
-		p.add(s, e, bottom)
+		if apart {
+			err = p.handOver(e.value)
+		} else {
+			p.add(s, e, bottom)
+		}
+		if err != nil {
+			return nil, err
+		}
 		next, err := p.next()
 		if err != nil {
 			return nil, err

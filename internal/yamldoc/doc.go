@@ -62,18 +62,23 @@ func (e *Error) Error() string {
 
 // Parse reads all documents of a text. The error is an *Error. A text without any
 // content has one empty document.
-func Parse(text []byte) (*File, error) { return new(Reader).Parse(text, 1) }
+func Parse(text []byte) (*File, error) { return new(Reader).Parse(string(text), 1) }
 
 // Reader reads a text part by part, and bounds what the aliases of all parts together
 // unfold to. The zero value is ready for use.
 type Reader struct {
+	// Item, if it is set, is given each entry of the list items of a document that is a mapping, with
+	// its line, as soon as it is read. The list then has none: only one entry is in memory at a time. An
+	// error of Item is that of the text.
+	Item func(v any, line int) error
+
 	unfolded int // what aliases have added so far; see maxUnfolded
 }
 
 // Parse is the function Parse for a part of a text that begins on that line, from 1;
 // errors are as there.
-func (r *Reader) Parse(text []byte, line int) (*File, error) {
-	p := &parser{src: string(text), line: line, nextPos: -1, unfolded: &r.unfolded}
+func (r *Reader) Parse(text string, line int) (*File, error) {
+	p := &parser{src: text, line: line, nextPos: -1, reader: r}
 	if err := p.check(); err != nil {
 		return nil, err
 	}
@@ -121,15 +126,16 @@ func (f *File) EOL() string {
 func (p *parser) document() (*Document, bool, error) {
 	d := &Document{sep: p.separatorAt(), from: p.pos}
 	p.doc, p.anchors, p.open, p.json = d, map[string]*node{}, map[string]bool{}, false
+	p.values = unfolder{parser: p, sizes: map[*node]int{}}
 	started, err := p.prologue(d)
 	if err != nil {
 		return nil, false, err
 	}
 	col := 0
-	if started && p.pos != p.lineStart && !p.atEnd() {
+	if p.top = p.pos; started && p.pos != p.lineStart && !p.atEnd() {
 		d.root, err = p.parseValue(-1)
 	} else if col, err = p.next(); err == nil && col >= 0 {
-		p.json = p.peek(0) == '{'
+		p.top, p.json = p.pos, p.peek(0) == '{'
 		d.root, err = p.content(-1, col)
 	}
 	if err != nil {

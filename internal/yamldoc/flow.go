@@ -203,7 +203,7 @@ func (p *parser) flowCollection() (*node, error) {
 	}
 	defer func() { p.depth-- }()
 	n := p.new(node{kind: seqNode, style: flowStyle, start: p.pos, body: p.pos})
-	closing := byte(']')
+	closing, apart := byte(']'), p.readsApart()
 	if p.peek(0) == '{' {
 		n.kind, closing = mapNode, '}'
 	}
@@ -221,8 +221,11 @@ func (p *parser) flowCollection() (*node, error) {
 		if err != nil {
 			return nil, err
 		}
-		n.entries = append(n.entries, e)
-		n.refs = n.refs || e.refers()
+		if !apart {
+			n.entries, n.refs = append(n.entries, e), n.refs || e.refers()
+		} else if err := p.handOver(e.value); err != nil {
+			return nil, err
+		}
 		if err := p.flowSpace(n.start); err != nil {
 			return nil, err
 		}
@@ -291,6 +294,7 @@ func (p *parser) flowField(key *node, end, open int) (entry, error) {
 	if err != nil {
 		return e, err
 	}
+	p.atItems(open, e.name)
 	if err := p.flowSpace(open); err != nil {
 		return e, err
 	}

@@ -24,7 +24,7 @@ func (d *Document) Items(field string, near map[string]int) ([]*Document, error)
 		above := src.above(list, e, near)
 		body := above + undented(string(src[e.value.start:src.itemEnd(list, e)]), src.inset(e.value))
 		line := d.file.lineAt(e.value.start)
-		f, err := new(Reader).Parse([]byte(body), line-strings.Count(above, "\n"))
+		f, err := new(Reader).Parse(body, line-strings.Count(above, "\n"))
 		if err == nil && (len(f.docs) != 1 || !exact(f.docs[0].value, e.value.value)) {
 			err = &Error{Line: line, Problem: fmt.Sprintf("entry %d of %s cannot be read without what stands around it", i+1, field), at: e.value.start}
 		}

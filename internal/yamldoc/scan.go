@@ -33,7 +33,10 @@ type parser struct {
 	anchors   map[string]*node
 	open      map[string]bool // anchors of values that are still being read
 	serial    int
-	unfolded  *int // see Reader
+	reader    *Reader
+	values    unfolder // of the document
+	top       int      // where its value begins
+	apart     bool     // the value that is read next is that of items in it; see Reader
 	slab      []node
 	stack     []entry // of the block collections that are being read
 	comments  []span

@@ -27,14 +27,42 @@ type unfolder struct {
 	*parser
 	sizes map[*node]int // of anchored nodes
 	own   int
-	taken int // entries taken in by merge keys
+	taken int    // entries taken in by merge keys
+	seen  [2]int // the place up to which lines are counted for Reader.Item, and how many there are
+}
+
+// atItems notes whether the value of a key is read next whose entries are handed over: in is where the
+// mapping begins.
+func (p *parser) atItems(in int, key string) {
+	p.apart = p.reader.Item != nil && in == p.top && key == "items"
+}
+
+// readsApart reports whether the entries of what begins here are handed over: of a list to which no alias can
+// refer, and which needs no value around it.
+func (p *parser) readsApart() bool {
+	apart := p.apart && p.peek(0) != '{' && len(p.open)+len(p.anchors) == 0
+	p.apart = false
+	return apart
+}
+
+// handOver gives an entry away; see Reader.
+func (p *parser) handOver(n *node) error {
+	v, err := p.valueOf(n)
+	if err != nil {
+		return err
+	}
+	u := &p.values
+	p.slab = nil // no entry keeps another one in memory
+	u.seen = [2]int{n.start, u.seen[1] + strings.Count(p.src[u.seen[0]:n.start], "\n")}
+	return p.reader.Item(v, p.line+u.seen[1])
 }
 
 func (p *parser) valueOf(root *node) (any, error) {
-	u := unfolder{parser: p, sizes: map[*node]int{}}
+	u := &p.values
+	u.own = 0
 	size, err := u.unfold(root)
 	if err == nil && size > 2*u.own {
-		if *p.unfolded += size - 2*u.own; *p.unfolded > maxUnfolded {
+		if p.reader.unfolded += size - 2*u.own; p.reader.unfolded > maxUnfolded {
 			err = p.tooLarge(root)
 		}
 	}
@@ -161,7 +189,7 @@ func (u *unfolder) merge(m map[string]any, n *node, depth int) error {
 	switch {
 	case target.kind == mapNode:
 		from := target.value.(map[string]any)
-		if u.taken += len(from); u.taken+*u.unfolded > maxUnfolded+len(u.src) {
+		if u.taken += len(from); u.taken+u.reader.unfolded > maxUnfolded+len(u.src) {
 			return u.tooLarge(n)
 		}
 		maps.Copy(m, from)
