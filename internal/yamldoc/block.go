@@ -244,7 +244,7 @@ func (p *parser) key(parent int) (*node, error) {
 		return nil, err
 	}
 	p.blanks()
-	if !p.colon() && p.text[1] > 0 && strings.TrimSpace(p.src[p.text[1]:start]) == "" {
+	if !p.colon() && p.text[1] > 0 && p.text[1] <= start && strings.TrimSpace(p.src[p.text[1]:start]) == "" {
 		return nil, p.fail(start, "ends the text that begins in line %d, as it is indented less: indent it as that text, or write a key, a colon and a space", p.lineAt(p.text[0]))
 	}
 	if !p.colon() || p.lineStart != line {

@@ -43,6 +43,7 @@ func TestHostile(t *testing.T) {
 		{"tabs", "a:\n\tb: 1\n", "tab"},
 		{"a conflict that git has left", "a:\n<<<<<<< HEAD\n  b: 1\n=======\n  b: 2\n>>>>>>> other\n", "line 2: a conflict marker"},
 		{"a conflict about the first line", "<<<<<<< HEAD\napiVersion: v1\n=======\napiVersion: v2\n>>>>>>> other\nkind: A\n", "line 1: a conflict marker"},
+		{"a block of text where a key is expected", "a: 1\n>-\n  b\n", "line 2: expected a key, a colon and a space"},
 		{"a conflict about the first line of a list", "- <<<<<<< HEAD\n  a: b\n", "expected a key, a colon and a space"},
 	} {
 		soon(t, c.why, func() {
