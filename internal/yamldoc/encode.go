@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -33,15 +32,12 @@ func Encode(v any) ([]byte, error) {
 	if Deep(v) {
 		return encodeDeep(v)
 	}
-	p := encoder{out: make([]byte, 0, 1024)}
-	p.encodeValue(v, 0, false)
-	if p.bad {
+	if merge.Any(v, notJSON) {
 		return nil, ErrNotJSON
 	}
-	if n := len(p.out); p.out[n-1] != '\n' {
-		p.out = append(p.out, '\n')
-	}
-	return p.out, nil
+	p := printer{look: look{eol: "\n", step: 2, kubectl: true}}
+	p.printValue(v, nil, nil, place{col: -1})
+	return []byte(strings.TrimPrefix(p.String(), " ") + "\n"), nil
 }
 
 // maxIndented is how many levels are indented; no kind of Kubernetes has a tenth.
@@ -90,105 +86,33 @@ func encodeDeep(v any) ([]byte, error) {
 // ErrNotJSON quotes no value.
 var ErrNotJSON = errors.New("not a JSON value: it cannot be printed; read it with merge.ReadJSON")
 
-type encoder struct {
-	out []byte
-	bad bool
-}
-
-// encodeValue writes v. indent is the column of what contains v; after a dash, a
-// collection begins on the same line.
-func (p *encoder) encodeValue(v any, indent int, dash bool) {
+func notJSON(v any) bool {
 	switch v := v.(type) {
-	case map[string]any:
-		p.mapping(v, indent, dash)
-	case []any:
-		p.sequence(v, indent, dash)
-	case string:
-		p.encodeText(v, indent, false)
+	case nil, bool, string, map[string]any, []any:
+		return false
 	case json.Number:
-		p.number(v)
-	case bool:
-		p.out = strconv.AppendBool(p.out, v)
-	case nil:
-		p.out = append(p.out, "null"...)
-	default:
-		p.bad = true
+		return !json.Valid([]byte(v))
 	}
-}
-
-func (p *encoder) mapping(m map[string]any, indent int, dash bool) {
-	if len(m) == 0 {
-		p.out = append(p.out, "{}"...)
-		return
-	}
-	keys := slices.AppendSeq(make([]string, 0, len(m)), maps.Keys(m))
-	slices.SortFunc(keys, compareKeys)
-	for i, k := range keys {
-		p.lead(indent, dash && i == 0)
-		p.entry(k, m[k], indent)
-	}
+	return true
 }
 
 // longKey is from where on YAML wants a key marked as such.
 const longKey = 128
 
-func (p *encoder) entry(k string, v any, indent int) {
-	if len(k) > longKey {
-		p.out = append(p.out, "? "...)
-		p.encodeText(k, indent, true)
-		p.lead(indent, false)
-		p.out = append(p.out, ": "...)
-		p.encodeValue(v, indent+2, true)
-		return
-	}
-	p.encodeText(k, indent, true)
-	p.out = append(p.out, ':')
-	if !merge.HasEntries(v) {
-		p.out = append(p.out, ' ')
-	}
-	if _, list := v.([]any); list {
-		p.encodeValue(v, indent, false)
-		return
-	}
-	p.encodeValue(v, indent+2, false)
-}
-
-func (p *encoder) sequence(l []any, indent int, dash bool) {
-	if len(l) == 0 {
-		p.out = append(p.out, "[]"...)
-		return
-	}
-	for i, e := range l {
-		p.lead(indent, dash && i == 0)
-		p.out = append(p.out, "- "...)
-		p.encodeValue(e, indent+2, true)
-	}
-}
-
-// lead begins a line, unless the text is to go on after a dash.
-func (p *encoder) lead(indent int, goesOn bool) {
-	if goesOn {
-		return
-	}
-	if n := len(p.out); n > 0 && p.out[n-1] != '\n' {
-		p.out = append(p.out, '\n')
-	}
-	p.out = append(p.out, strings.Repeat(" ", indent)...)
-}
-
-// number writes fractions and exponents as kubectl does, through float64, unless
+// encoded is a scalar as kubectl spells it: fractions and exponents through float64, unless
 // that would be another number.
-func (p *encoder) number(n json.Number) {
-	text := string(n)
-	if strings.ContainsAny(text, ".eE") {
-		if f, err := strconv.ParseFloat(text, 64); err == nil {
-			if g := strconv.FormatFloat(f, 'g', -1, 64); merge.Equal(n, json.Number(g), nil) {
-				text = g
+func encoded(v any, w word) string {
+	switch v := v.(type) {
+	case string:
+		return encodedText(v, w, false)
+	case json.Number:
+		if f, err := v.Float64(); err == nil && strings.ContainsAny(string(v), ".eE") {
+			if g := json.Number(strconv.FormatFloat(f, 'g', -1, 64)); merge.Equal(v, g, nil) {
+				return string(g)
 			}
 		}
 	}
-	p.bad = p.bad || !json.Valid([]byte(text))
-	p.out = append(p.out, text...)
+	return w.spell(v)
 }
 
 // compareKeys orders keys as people do: symbols, numbers by what they are, then
@@ -240,21 +164,19 @@ func class(token string) int {
 	return classSymbol
 }
 
-// encodeText writes a string in the first style that reads back as it: a block for
+// encodedText is a string in the first style that reads back as it: a block for
 // several lines, plain, single-quoted, double-quoted. A key is never a block.
-func (p *encoder) encodeText(s string, indent int, key bool) {
+func encodedText(s string, w word, key bool) string {
 	s = strings.ToValidUTF8(s, "\ufffd")
 	switch lines := strings.Contains(s, "\n"); {
 	case strings.ContainsFunc(s, escaped), lines && (key || strings.Contains(s, " \n") || strings.HasSuffix(s, " ")), isOther(s):
-		p.out = append(p.out, quoted(s, escaped, yamlEscapes)...)
+		return quoted(s, escaped, yamlEscapes)
 	case lines:
-		w := word{col: max(indent, 2) - 2, deep: max(indent, 2), eol: "\n"}
-		p.out = append(append(p.out, w.block(s, false)...), '\n')
+		return w.block(s, false)
 	case plainForm(s, false):
-		p.out = append(p.out, s...)
-	default:
-		p.out = append(p.out, single(s)...)
+		return s
 	}
+	return single(s)
 }
 
 // escaped are the characters that are never written as they are: what the YAML

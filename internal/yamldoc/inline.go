@@ -12,6 +12,10 @@ func (m model) inline(v any, pl place, l look) string {
 	case []any:
 		return m.flowList(v, pl, l)
 	}
+	w := word{flow: pl.flow, json: pl.json, col: pl.col, deep: pl.blockIndent(l), eol: l.eol, plus: !l.careful}
+	if l.kubectl {
+		return encoded(v, w)
+	}
 	style, settled := pl.style, false
 	if isText(v) && style >= literalStyle {
 		style = plainStyle
@@ -29,7 +33,8 @@ func (m model) inline(v any, pl place, l look) string {
 		}
 		settled = true
 	}
-	return word{style: style, flow: pl.flow, json: pl.json, col: pl.col, deep: pl.blockIndent(l), eol: l.eol, plus: !l.careful}.spell(v)
+	w.style = style
+	return w.spell(v)
 }
 
 // blockIndent is the column that the lines of a block scalar get.

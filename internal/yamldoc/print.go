@@ -1,6 +1,7 @@
 package yamldoc
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -15,6 +16,8 @@ type look struct {
 	// careful: nothing whose meaning hangs on what stands below it, which is a
 	// literal that keeps its empty lines.
 	careful bool
+
+	kubectl bool // as kubectl -o yaml prints; see Encode
 }
 
 // look takes the layout from the first places that show it. From other
@@ -191,7 +194,11 @@ func (p *printer) mapping(m map[string]any, from origins, t *merge.Type, pl plac
 	if n := from.node(mapNode); n != nil {
 		quote = n.entries[0].quote
 	}
-	for i, name := range orderOf(m, from, pl.keys) {
+	names := orderOf(m, from, pl.keys)
+	if p.look.kubectl {
+		slices.SortFunc(names, compareKeys)
+	}
+	for i, name := range names {
 		below := from.child(name)
 		p.start(below.first(), i, col, pl)
 		p.entry(name, m[name], model{below, t.Field(name).Type}, place{col: col, quote: quote})
@@ -207,19 +214,22 @@ func (p *printer) entry(name string, v any, m model, pl place) {
 	if pl.list {
 		p.WriteByte('-')
 	} else {
-		p.key(name, at, pl)
+		p.key(name, at, &pl)
 	}
 	pl.quote = 0
 	p.printValue(v, m.from, m.t, pl)
 }
 
-// key writes the key of an entry, and its colon.
-func (p *printer) key(name string, at origin, pl place) {
+// key writes the key of an entry, and its colon. Behind that of a long one kubectl begins a collection as behind a dash.
+func (p *printer) key(name string, at origin, pl *place) {
 	spelt := key(name, pl.quote, false)
+	if p.look.kubectl {
+		spelt, pl.list = encodedText(name, word{}, true), len(name) > longKey
+	}
 	if at.e != nil && !at.e.asked && !at.e.alias && (at.e.quote == 0 || !at.s.json()) {
 		spelt = string(at.s[keyStart(at.s, at.e):at.s.trimmed(at.e.start, at.e.mark-1)]) // without white space and colon
 	}
-	if len(spelt) > maxKey {
+	if pl.list || len(spelt) > maxKey {
 		p.WriteString("? " + spelt)
 		p.line(pl.col)
 	} else {
