@@ -29,33 +29,14 @@ func Lines(text string) []string { return slices.Collect(strings.Lines(text)) }
 // Rules: E. W. Myers, "An O(ND) Difference Algorithm and Its Variations" (1986), in its
 // linear space, which git uses too.
 func Between(old, now []string) []Change {
-	d := &differ{}
-	d.old, d.now = numbered(old, now)
+	d := &differ{old: old, now: now}
 	d.between(span{0, len(d.old), 0, len(d.now)})
 	return d.changes
 }
 
-// numbered replaces equal lines by equal numbers, which are quick to compare.
-func numbered(old, now []string) (a, b []int) {
-	ids := make(map[string]int, len(old))
-	number := func(lines []string) []int {
-		out := make([]int, len(lines))
-		for i, l := range lines {
-			id, ok := ids[l]
-			if !ok {
-				id = len(ids)
-				ids[l] = id
-			}
-			out[i] = id
-		}
-		return out
-	}
-	return number(old), number(now)
-}
-
 // differ collects the changes between two texts.
 type differ struct {
-	old, now          []int
+	old, now          []string
 	changes           []Change
 	forward, backward []int // how far paths reach, by diagonal; see middle
 }

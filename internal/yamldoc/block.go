@@ -54,7 +54,7 @@ func (p *parser) below(parent, start int, pr *prop, dashes bool) (*node, error) 
 	case dashes && col >= 0 && col == parent && p.dash():
 		n, err = p.sequence(col)
 	default:
-		n = p.new(node{start: start, body: behind, end: behind})
+		n = &node{start: start, body: behind, end: behind}
 		if pr == nil {
 			n.body, n.end = start, start
 		}
@@ -118,7 +118,7 @@ func (p *parser) colon() bool { return p.peek(0) == ':' && ends(p.peek(1)) }
 // mapping reads a block mapping at that column; its first key has been read, unless it
 // stands behind a ?.
 func (p *parser) mapping(col int, key *node) (*node, error) {
-	start, bottom := p.pos, len(p.stack)
+	start := p.pos
 	if key != nil {
 		start = key.start
 	}
@@ -126,19 +126,18 @@ func (p *parser) mapping(col int, key *node) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := p.new(node{kind: mapNode, style: blockStyle, start: start, body: start, indent: col})
+	m := &node{kind: mapNode, style: blockStyle, start: start, body: start, indent: col}
 	for {
 		p.atItems(start, e.name)
 		if err := p.fieldValue(col, &e); err != nil {
 			return nil, err
 		}
-		p.add(m, e, bottom)
+		m.add(e)
 		next, err := p.next()
 		if err != nil {
 			return nil, err
 		}
 		if next < col || next == col && p.dash() {
-			p.take(m, bottom)
 			return m, nil
 		}
 		if next > col {
@@ -162,9 +161,7 @@ func (p *parser) opening(col int, key *node) (entry, error) {
 			return entry{}, err
 		}
 	}
-	e, err := p.keyed(key)
-	p.free(key)
-	return e, err
+	return p.keyed(key)
 }
 
 // askedKey reads a key that stands behind a ?, and the colon below it. Where there is
@@ -185,7 +182,7 @@ func (p *parser) askedKey(col int) (entry, error) {
 		return e, err
 	}
 	if e.mark = key.end; next != col || !p.colon() {
-		e.value = p.new(node{start: e.mark, body: e.mark, end: e.mark})
+		e.value = &node{start: e.mark, body: e.mark, end: e.mark}
 		return e, nil
 	}
 	e.mark = p.pos + 1
@@ -215,22 +212,14 @@ func (p *parser) fieldValue(col int, e *entry) (err error) {
 	return err
 }
 
-// add takes an entry in; bottom is where the collection's entries start on the
-// stack.
-func (p *parser) add(n *node, e entry, bottom int) {
-	if len(p.stack) > bottom {
+// add takes an entry of a block collection in.
+func (n *node) add(e entry) {
+	if len(n.entries) > 0 {
 		e.bound = n.end
 	}
-	p.stack = append(p.stack, e)
+	n.entries = append(n.entries, e)
 	n.refs = n.refs || e.refers()
 	n.end = e.end()
-}
-
-// take gives a collection its entries.
-func (p *parser) take(n *node, bottom int) {
-	n.entries = append([]entry(nil), p.stack[bottom:]...)
-	clear(p.stack[bottom:])
-	p.stack = p.stack[:bottom]
 }
 
 func (p *parser) key(parent int) (*node, error) {
@@ -305,8 +294,8 @@ func (p *parser) named(key *node) (entry, error) {
 
 // sequence reads a block sequence at that column.
 func (p *parser) sequence(col int) (*node, error) {
-	s := p.new(node{kind: seqNode, style: blockStyle, start: p.pos, body: p.pos, indent: col})
-	bottom, apart := len(p.stack), p.readsApart()
+	s := &node{kind: seqNode, style: blockStyle, start: p.pos, body: p.pos, indent: col}
+	apart := p.readsApart()
 	for {
 		e := entry{start: p.pos, mark: p.pos + 1}
 		var err error
@@ -316,7 +305,7 @@ func (p *parser) sequence(col int) (*node, error) {
 		if apart {
 			err = p.handOver(e.value)
 		} else {
-			p.add(s, e, bottom)
+			s.add(e)
 		}
 		if err != nil {
 			return nil, err
@@ -329,7 +318,6 @@ func (p *parser) sequence(col int) (*node, error) {
 			return nil, p.fail(p.pos, "is indented by %d, where nothing above begins that it can belong to: indent it as the lines above it", next)
 		}
 		if next < col || !p.dash() {
-			p.take(s, bottom)
 			return s, nil
 		}
 	}
@@ -357,7 +345,7 @@ func (p *parser) behind(col int) (*node, error) {
 		return nil, err
 	}
 	if next <= col {
-		return p.new(node{start: mark, body: mark, end: mark}), nil
+		return &node{start: mark, body: mark, end: mark}, nil
 	}
 	return p.content(col, next)
 }

@@ -39,7 +39,7 @@ func (p *parser) block(parent int) (*node, error) {
 		return nil, err
 	}
 	n.text, p.text = s.text.String(), [2]int{n.start, p.pos}
-	return p.new(n), nil
+	return &n, nil
 }
 
 func (p *parser) blockHeader(s *blockScalar, parent int) error {

@@ -150,7 +150,7 @@ func (p *parser) alias() (*node, error) {
 	case target == nil:
 		return nil, p.fail(start, "there is no anchor of this name before it; quote a text that begins with *")
 	}
-	return p.new(node{kind: aliasNode, refs: true, start: start, body: start, end: p.pos, text: name, target: target}), nil
+	return &node{kind: aliasNode, refs: true, start: start, body: start, end: p.pos, text: name, target: target}, nil
 }
 
 // flowNode reads a value with its properties inside a flow collection.
@@ -167,7 +167,7 @@ func (p *parser) flowNode(open int) (*node, error) {
 			return nil, err
 		}
 		if c := p.peek(0); c == ',' || c == ']' || c == '}' {
-			n := p.new(node{start: start, body: behind, end: behind, props: pr})
+			n := &node{start: start, body: behind, end: behind, props: pr}
 			p.name(n)
 			return n, nil
 		}
@@ -202,7 +202,7 @@ func (p *parser) flowCollection() (*node, error) {
 		return nil, p.fail(p.pos, "nested more than %d deep", MaxDepth)
 	}
 	defer func() { p.depth-- }()
-	n := p.new(node{kind: seqNode, style: flowStyle, start: p.pos, body: p.pos})
+	n := &node{kind: seqNode, style: flowStyle, start: p.pos, body: p.pos}
 	closing, apart := byte(']'), p.readsApart()
 	if p.peek(0) == '{' {
 		n.kind, closing = mapNode, '}'
@@ -261,7 +261,7 @@ func (p *parser) flowEntry(k kind, open int) (entry, error) {
 	if err != nil || k == mapNode {
 		return e, err
 	}
-	m := p.new(node{kind: mapNode, style: flowStyle, start: start, body: start, end: e.end(), entries: []entry{e}, refs: e.refers()})
+	m := &node{kind: mapNode, style: flowStyle, start: start, body: start, end: e.end(), entries: []entry{e}, refs: e.refers()}
 	return entry{start: start, mark: start, value: m}, nil
 }
 
@@ -287,7 +287,7 @@ func (p *parser) flowField(key *node, end, open int) (entry, error) {
 		p.pos = end
 		e, err := p.keyed(key)
 		p.pos, e.mark = end, end
-		e.value = p.new(node{start: end, body: end, end: end})
+		e.value = &node{start: end, body: end, end: end}
 		return e, err
 	}
 	e, err := p.keyed(key)
@@ -299,7 +299,7 @@ func (p *parser) flowField(key *node, end, open int) (entry, error) {
 		return e, err
 	}
 	if c := p.peek(0); c == ',' || c == '}' || c == ']' {
-		e.value = p.new(node{start: e.mark, body: e.mark, end: e.mark})
+		e.value = &node{start: e.mark, body: e.mark, end: e.mark}
 		return e, nil
 	}
 	e.value, err = p.flowNode(open)

@@ -20,7 +20,7 @@ func (p *parser) plain(indent int, flow bool) (*node, error) {
 		return nil, err
 	}
 	p.pos = end
-	return p.new(node{start: start, body: start, end: end, text: text}), nil
+	return &node{start: start, body: start, end: end, text: text}, nil
 }
 
 func (p *parser) startsPlain(flow bool) bool {
@@ -123,11 +123,6 @@ func (p *parser) quoted() (*node, error) {
 	}
 	p.quote = start
 	p.pos++
-	if simple := p.simpleQuoted(q); simple >= 0 {
-		n.text, n.end = p.src[p.pos:simple], simple+1
-		p.pos = n.end
-		return p.new(n), nil
-	}
 	var b strings.Builder
 	for {
 		done, err := p.quotedPart(&b, q, start)
@@ -136,29 +131,12 @@ func (p *parser) quoted() (*node, error) {
 		}
 		if done {
 			n.text, n.end = b.String(), p.pos
-			return p.new(n), nil
+			return &n, nil
 		}
 	}
 }
 
-// simpleQuoted finds the closing quote where nothing before it needs work, else
-// -1.
-func (p *parser) simpleQuoted(q byte) int {
-	for i := p.pos; i < len(p.src); i++ {
-		switch c := p.src[i]; {
-		case c == q:
-			if q == '\'' && i+1 < len(p.src) && p.src[i+1] == q {
-				return -1
-			}
-			return i
-		case c == '\\' && q == '"', isBreak(c):
-			return -1
-		}
-	}
-	return -1
-}
-
-// quotedPart reads one character, escape or run of white space.
+// quotedPart reads one escape, run of white space or of other characters.
 func (p *parser) quotedPart(b *strings.Builder, q byte, start int) (done bool, err error) {
 	c := p.peek(0)
 	switch {
@@ -185,8 +163,12 @@ func (p *parser) quotedPart(b *strings.Builder, q byte, start int) (done bool, e
 			return false, p.fail(start, "the quote is not closed before the document ends")
 		}
 	default:
-		b.WriteByte(c)
-		p.pos++
+		run := p.src[p.pos:]
+		if i := strings.IndexAny(run[1:], "\\'\" \t\r\n"); i >= 0 {
+			run = run[:i+1]
+		}
+		b.WriteString(run)
+		p.pos += len(run)
 	}
 	return false, nil
 }

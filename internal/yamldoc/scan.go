@@ -37,8 +37,6 @@ type parser struct {
 	values    unfolder // of the document
 	top       int      // where its value begins
 	apart     bool     // the value that is read next is that of items in it; see Reader
-	slab      []node
-	stack     []entry // of the block collections that are being read
 	comments  []span
 }
 
@@ -125,27 +123,12 @@ func (p *parser) mayMark(at int) bool {
 		line > 0 && strings.HasPrefix(p.src[text(p.src).lineStart(line-1):], "---")
 }
 
-func (p *parser) new(n node) *node {
-	if len(p.slab) == cap(p.slab) {
-		p.slab = make([]node, 0, min(1024, max(32, 2*cap(p.slab))))
-	}
-	p.slab = append(p.slab, n)
-	return &p.slab[len(p.slab)-1]
-}
-
 // peek is the byte i places ahead, 0 behind the end.
 func (p *parser) peek(i int) byte {
 	if p.pos+i < len(p.src) {
 		return p.src[p.pos+i]
 	}
 	return 0
-}
-
-// free takes the node made last back, a key's to which nothing refers.
-func (p *parser) free(n *node) {
-	if last := len(p.slab) - 1; n.props == nil && last >= 0 && n == &p.slab[last] {
-		p.slab = p.slab[:last]
-	}
 }
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }

@@ -52,7 +52,6 @@ func (p *parser) handOver(n *node) error {
 		return err
 	}
 	u := &p.values
-	p.slab = nil // no entry keeps another one in memory
 	u.seen = [2]int{n.start, u.seen[1] + strings.Count(p.src[u.seen[0]:n.start], "\n")}
 	return p.reader.Item(v, p.line+u.seen[1])
 }
