@@ -123,24 +123,10 @@ func (r Row) cells(n int) []string {
 
 // JSON returns a row as a value of the JSON report.
 func (r Row) JSON() map[string]any {
-	m := map[string]any{"object": r.Object.String(), "kind": r.Kind, "apiVersion": strings.TrimPrefix(r.Group+"/"+r.Version, "/"), "name": r.Name, "drift": r.Drift}
-	for name, s := range map[string]string{"context": r.Context, "namespace": r.Namespace, "reason": r.Reason} {
-		if s != "" {
-			m[name] = s
-		}
-	}
-	for name, p := range map[string]merge.Path{"path": r.Path, "stated": r.Stated} {
-		if p != nil {
-			m[name] = p.String()
-		}
-	}
-	for name, o := range map[string]merge.Opt{"wanted": r.Wanted, "live": r.Live} {
-		if o.Set {
-			m[name] = o.Value
-		}
-	}
-	diff.AddOwner(m, r.Owner)
-	return m
+	return diff.Fields(map[string]any{
+		"object": r.Object.String(), "kind": r.Kind, "apiVersion": strings.TrimPrefix(r.Group+"/"+r.Version, "/"), "name": merge.Some(r.Name), "namespace": r.Namespace,
+		"context": r.Context, "drift": r.Drift, "reason": r.Reason, "path": r.Path, "stated": r.Stated, "wanted": r.Wanted, "live": r.Live,
+	}, r.Owner)
 }
 
 func writeJSON(w io.Writer, r *Report, o Options) error {

@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -222,14 +223,9 @@ func (m *Run) Report() map[string]any {
 	for _, i := range m.Items {
 		t := i.Target
 		for _, r := range m.Moves[i].Rows {
-			row := map[string]any{"object": t.String(), "kind": t.Kind, "name": t.Name, "what": r.What, "path": r.Path.String()}
-			if t.Namespace != "" {
-				row["namespace"] = t.Namespace
-			}
-			if len(r.By) > 0 {
-				row["by"] = r.By
-			}
-			rows = append(rows, row)
+			rows = append(rows, diff.Fields(map[string]any{
+				"object": t.String(), "kind": t.Kind, "name": t.Name, "namespace": t.Namespace, "what": r.What, "path": merge.Some(r.Path.String()), "by": r.By,
+			}, nil))
 		}
 	}
 	return map[string]any{"kind": "MigrationReport", "to": m.Planner.To, "manager": m.Planner.Manager, "rows": rows}

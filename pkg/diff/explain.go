@@ -60,17 +60,10 @@ var identifying = []string{"apiVersion", "kind", "metadata.name", "metadata.name
 func (r Row) MarshalJSON() ([]byte, error) { return marshal(r.jsonValue()) }
 
 func (r Row) jsonValue() map[string]any {
-	m := map[string]any{"path": r.Path.String(), "why": r.Why}
-	for name, s := range map[string]string{"from": r.From, "split": r.Split} {
-		if s != "" {
-			m[name] = s
-		}
-	}
-	if r.Result.Set {
-		m["result"] = r.Result.Value
-	}
-	addSides(m, sides{r.Original, r.Local, r.Live}, r.Owner)
-	return m
+	return Fields(map[string]any{
+		"path": merge.Some(r.Path.String()), "why": merge.Some(r.Why), "from": r.From, "split": r.Split, "result": r.Result,
+		"original": recorded(r.Original), "local": r.Local, "live": r.Live, "owner": r.Owner,
+	}, nil)
 }
 
 // Explain turns the plan's trace into rows, in its order. With paths, it explains only fields at

@@ -129,37 +129,12 @@ func (n Note) With(ways []string) string {
 // MarshalJSON returns the form for programs (--notes=json). An absent value is left out;
 // null is null. The error is that of a value that is not JSON.
 func (n Note) MarshalJSON() ([]byte, error) {
-	m := map[string]any{"object": n.Object, "kind": n.Kind, "text": n.Text()}
-	if n.Namespace != "" {
-		m["namespace"] = n.Namespace
-	}
-	if n.Path != nil {
-		m["path"] = n.Path.String()
-	}
-	if len(n.Paths) > 0 {
-		m["paths"] = merge.Texts(n.Paths)
-	}
 	n.Conflicts = 0 // each is read separately
-	if ways := n.Ways(); len(ways) > 0 {
-		m["ways"] = ways
-	}
-	if hunks := n.Hunks(); len(hunks) > 0 {
-		m["hunks"] = hunks
-	}
-	if n.Rule != "" {
-		m["rule"] = n.Rule
-	}
-	if n.Own {
-		m["own"] = true
-	}
-	if n.Restored {
-		m["restored"] = true
-	}
-	if name := sideName(n.Winner); name != "" {
-		m["winner"] = name
-	}
-	addSides(m, n.sides(), n.Owner)
-	return marshal(m)
+	return marshal(Fields(map[string]any{
+		"object": merge.Some(n.Object), "namespace": n.Namespace, "kind": n.Kind, "text": merge.Some(n.Text()), "path": n.Path, "paths": merge.Texts(n.Paths),
+		"ways": n.Ways(), "hunks": n.Hunks(), "rule": n.Rule, "own": n.Own, "restored": n.Restored, "winner": sideName(n.Winner),
+		"original": recorded(n.Original), "local": n.Local, "live": n.Live, "owner": n.Owner,
+	}, nil))
 }
 
 func (n Note) sides() sides { return sides{n.Original, n.Local, n.Live} }
@@ -174,31 +149,39 @@ func (n Note) shown() shown {
 	return v
 }
 
-func addSides(m map[string]any, s sides, owner *merge.Owner) {
-	for name, o := range map[string]merge.Opt{"original": s.original, "local": s.local, "live": s.live} {
-		if o.Set && !(name == "original" && unknown(o)) {
-			m[name] = o.Value
+// recorded is the value applied last, absent where it was not kept.
+func recorded(o merge.Opt) merge.Opt { return merge.Opt{Value: o.Value, Set: stated(o)} }
+
+// Fields returns a row for JSON: its fields without those that are empty, as an absent value and no
+// path, with what is known of an owner; of nil, nothing.
+func Fields(m map[string]any, o *merge.Owner) map[string]any {
+	if o != nil {
+		m["manager"], m["operation"], m["subresource"] = merge.Some(o.Manager), merge.Some(o.Operation), o.Subresource
+		if !o.Time.IsZero() {
+			m["time"] = o.Time.UTC().Format(time.RFC3339)
 		}
 	}
-	if owner != nil {
-		o := map[string]any{}
-		AddOwner(o, owner)
-		m["owner"] = o
+	for name, v := range m {
+		empty := false
+		switch v := v.(type) {
+		case string:
+			empty = v == ""
+		case bool:
+			empty = !v
+		case []string:
+			empty = len(v) == 0
+		case merge.Path:
+			empty, m[name] = v == nil, v.String()
+		case merge.Opt:
+			empty, m[name] = !v.Set, v.Value
+		case *merge.Owner:
+			empty, m[name] = v == nil, Fields(map[string]any{}, v)
+		}
+		if empty {
+			delete(m, name)
+		}
 	}
-}
-
-// AddOwner adds what is known of an owner to an object for JSON; of nil, nothing.
-func AddOwner(m map[string]any, o *merge.Owner) {
-	if o == nil {
-		return
-	}
-	m["manager"], m["operation"] = o.Manager, o.Operation
-	if o.Subresource != "" {
-		m["subresource"] = o.Subresource
-	}
-	if !o.Time.IsZero() {
-		m["time"] = o.Time.UTC().Format(time.RFC3339)
-	}
+	return m
 }
 
 func sideName(s merge.Side) string {

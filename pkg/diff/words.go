@@ -231,7 +231,7 @@ func (n Note) removedLong(v shown) string {
 	}
 	removed := " " + n.verb("removed") + ": " + why
 	_, isList := v.live.Value.([]any)
-	if isList || !v.original.Set || unknown(v.original) || alike(v.original, v.live) {
+	if isList || !stated(v.original) || alike(v.original, v.live) {
 		return content(v.live, n.most()) + by(n.Owner) + removed
 	}
 	return noun(v.live.Value) + removed + "; changed since it was applied" + by(n.Owner) + ": " + difference(v.original, v.live, n.most())

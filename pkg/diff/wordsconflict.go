@@ -42,7 +42,7 @@ func (v shown) conflictShort(who string) string {
 
 // last says what was applied last, with a comma before it; "" where that is not recorded.
 func (v shown) last() string {
-	if !v.original.Set || unknown(v.original) {
+	if !stated(v.original) {
 		return ""
 	}
 	return ", last applied " + v.texts.original
@@ -196,7 +196,7 @@ func (n Note) keep() string {
 		return "to keep live's: write " + field + " in the local file as live has it"
 	case !n.sides().shown().long:
 		return "to keep live's: write live's value of " + field + " in the local file"
-	case !n.Original.Set || unknown(n.Original):
+	case !stated(n.Original):
 		return "to keep live's: undo that change of " + field + " in the local file"
 	case alike(n.Original, n.Local):
 		return "to keep live's: make the same change of " + field + " in the local file"
