@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -20,27 +21,57 @@ import (
 
 var _ = registerPrinter(printerRow{
 	name: "explain", help: "who decided each field, and why", values: true, report: true, conflicts: true, traces: true, merges: true,
-	open: func(v view) (printer, error) { return newExplainPrinter(v, diff.ExplainTable) },
+	open: func(v view) (printer, error) { return newExplainPrinter(v), nil },
 })
 
 // explainPrinter explains who decided every field, and why.
 type explainPrinter struct {
 	view
-	out   *diff.ExplanationWriter
+	out   list
 	paths []asked // none: all fields
 	shown int     // objects
 }
 
+// explainStyles are the forms for programs, by the values of -o; the other ones are texts.
+var explainStyles = map[string]listStyle{
+	"json": {head: "[\n    ", between: ",\n    ", tail: "\n]\n", empty: "[]\n", entry: func(v any) ([]byte, error) { return indentedJSON(v, "    ") }},
+	"yaml": {empty: "[]\n", entry: func(v any) ([]byte, error) {
+		text, err := json.Marshal(v)
+		if err != nil {
+			return nil, err
+		}
+		row, _ := merge.ReadJSON(text)
+		return yamlList.entry(row)
+	}},
+}
+
+func newExplainPrinter(v view) *explainPrinter {
+	style, forPrograms := explainStyles[v.output]
+	if !forPrograms {
+		style = listStyle{between: "\n", entry: func(shown any) ([]byte, error) {
+			if e, is := shown.(diff.Explanation); is {
+				shown = e.Table(term.Width(v.Out), v.colored())
+			}
+			return []byte(shown.(string)), nil
+		}}
+	}
+	return &explainPrinter{view: v, out: list{env: v.env, style: style}}
+}
+
 // write explains an object, or the fields at and below paths.
 func (f *explainPrinter) write(r diff.Report, paths ...merge.Path) error {
-	if f.call.output == string(diff.ExplainBlame) {
-		return f.out.Blame(r, diff.BlameOptions{Paths: paths, Changed: f.call.changed, File: f.call.hasInput()})
+	if f.call.output == "blame" {
+		text, err := diff.Blame(r, diff.BlameOptions{Paths: paths, Changed: f.call.changed, File: f.call.hasInput(), Color: f.colored()})
+		if err == nil {
+			err = f.out.add(text)
+		}
+		return err
 	}
 	e := diff.Explain(r, paths...)
 	if f.call.changed {
 		e = e.Changed()
 	}
-	return f.out.Write(e)
+	return f.out.add(e)
 }
 
 // asked is a field that the user asked for.
@@ -79,11 +110,6 @@ func askedFields(fields []string) ([]asked, error) {
 	return all, nil
 }
 
-func newExplainPrinter(v view, as diff.ExplainFormat) (*explainPrinter, error) {
-	out, err := diff.NewExplanationWriter(v.Out, diff.ExplainOptions{Format: as, Width: term.Width(v.Out), Color: v.colored()})
-	return &explainPrinter{view: v, out: out}, err
-}
-
 func (f *explainPrinter) printObject(item *run.Item) error {
 	if item.Surplus != nil {
 		return f.surplus(item)
@@ -118,7 +144,7 @@ func (f *explainPrinter) surplus(item *run.Item) error {
 	if item.Action() == apply.Keep {
 		word = "kept: "
 	}
-	return f.out.Write(diff.Explanation{Object: item.Target.String(), Fields: []diff.Row{{Why: word + item.Reason()}}})
+	return f.out.add(diff.Explanation{Object: item.Target.String(), Fields: []diff.Row{{Why: word + item.Reason()}}})
 }
 
 // unknown returns an error for the requested fields that no object has on any side.
@@ -135,7 +161,7 @@ func (f *explainPrinter) unknown() error {
 	return errors.Join(errs...)
 }
 
-func (f *explainPrinter) close(context.Context) error { return f.out.Close() }
+func (f *explainPrinter) close(context.Context) error { return f.out.end() }
 
 var _ = registerVerb(verb{
 	use: "explain (-f FILE | -k DIRECTORY | TYPE/NAME) [FIELD...]", short: "Explain where the value of each field comes from, and why",
@@ -168,10 +194,7 @@ Without a file, what was applied last is used as local. Needs only permission to
 func (c *call) explain(ctx context.Context) (err error) {
 	done := c.page()
 	defer func() { err = errors.Join(err, done()) }()
-	printer, err := newExplainPrinter(view{c}, diff.ExplainFormat(c.output))
-	if err != nil {
-		return err
-	}
+	printer := newExplainPrinter(view{c})
 	var fields []string
 	c.args, fields = namesAndFields(c.args)
 	if printer.paths, err = askedFields(fields); err != nil {

@@ -17,7 +17,6 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/internal/suggest"
-	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 )
 
@@ -193,7 +192,7 @@ func (c *call) lastApplied(ctx context.Context) ([]object.Object, error) {
 		was, t := lastapplied.Read(item.Planned.Live), item.Target
 		value, isMap := was.Value.(map[string]any)
 		switch {
-		case c.output == string(diff.ExplainBlame) && (was.Problem != "" || !isMap || was.State == lastapplied.Blanked):
+		case c.output == "blame" && (was.Problem != "" || !isMap || was.State == lastapplied.Blanked):
 			out = append(out, t.Identity()) // it has owners all the same
 		case was.Problem != "":
 			item.Err = fmt.Errorf("%s: %s", t, was.Problem)

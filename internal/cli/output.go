@@ -49,8 +49,8 @@ type printerRow struct {
 // Help, completion, errors and exclusions follow from the row.
 var printerRows = []printerRow{
 	{name: "name", help: "type and name of each object", values: true, open: func(v view) (printer, error) { return namePrinter{v}, nil }},
-	{name: "yaml", help: "the result", values: true, open: func(v view) (printer, error) { return &streamPrinter{view: v, style: yamlList}, nil }},
-	{name: "json", help: "the result", values: true, open: func(v view) (printer, error) { return &streamPrinter{view: v, style: jsonList}, nil }},
+	{name: "yaml", help: "the result", values: true, open: func(v view) (printer, error) { return &streamPrinter{v, list{env: v.env, style: yamlList}}, nil }},
+	{name: "json", help: "the result", values: true, open: func(v view) (printer, error) { return &streamPrinter{v, list{env: v.env, style: jsonList}}, nil }},
 	{name: "patch", help: "what is sent: a JSON merge patch on a line for each object, which it names", values: true, report: true, needs: run.Changes, open: func(v view) (printer, error) { return patchPrinter{v}, nil }},
 	{name: "diff", help: "live against the result", values: true, report: true, conflicts: true, needs: run.Changes, open: func(v view) (printer, error) { return v.differ(), nil }},
 }

@@ -248,19 +248,31 @@ func maskedPlan(p apply.Planned) (out apply.Planned, hidden bool) {
 	return out, true
 }
 
-// streamPrinter prints a single object directly and several as a List, as kubectl does. Objects are
-// printed as they come; only the first is stored until there is a second.
+// streamPrinter prints a single object directly and several as a List, as kubectl does.
 type streamPrinter struct {
 	view
+	out list
+}
+
+func (f *streamPrinter) printObject(item *run.Item) error {
+	f.disclose(item)
+	return f.out.add(f.trimmed(item.Result.Object))
+}
+
+func (f *streamPrinter) close(context.Context) error { return f.out.end() }
+
+// list prints values as they come. In a style with alone, only the first is stored until there is a second.
+type list struct {
+	*env
 	style listStyle
 	first any
 	shown int
 }
 
-// listStyle states how a List is written object by object.
+// listStyle states how a list is written value by value; alone is for a single one, if that is no list.
 type listStyle struct {
-	head, between, tail string
-	alone, entry        func(any) ([]byte, error)
+	head, between, tail, empty string
+	alone, entry               func(any) ([]byte, error)
 }
 
 var yamlList = listStyle{
@@ -278,36 +290,36 @@ var jsonList = listStyle{
 	entry:   func(v any) ([]byte, error) { return indentedJSON(v, "        ") },
 }
 
-func (f *streamPrinter) printObject(item *run.Item) error {
-	obj := f.trimmed(item.Result.Object)
-	f.disclose(item)
-	f.shown++
-	switch f.shown {
-	case 1:
-		f.first = obj
+func (l *list) add(v any) error {
+	l.shown++
+	switch {
+	case l.shown == 1 && l.style.alone != nil:
+		l.first = v
 		return nil
-	case 2:
-		if err := f.entry(f.style.head, f.first); err != nil {
+	case l.shown == 1:
+		return l.print(l.style.head, v)
+	case l.first != nil:
+		if err := l.print(l.style.head, l.first); err != nil {
 			return err
 		}
-		f.first = nil
+		l.first = nil
 	}
-	return f.entry(f.style.between, obj)
+	return l.print(l.style.between, v)
 }
 
-func (f *streamPrinter) entry(before string, obj any) error {
-	text, err := f.style.entry(obj)
-	return f.emit(append([]byte(before), text...), err)
+func (l *list) print(before string, v any) error {
+	text, err := l.style.entry(v)
+	return l.emit(append([]byte(before), text...), err)
 }
 
-func (f *streamPrinter) close(context.Context) error {
-	switch f.shown {
-	case 0:
-		return nil
-	case 1:
-		return f.emit(f.style.alone(f.first))
+func (l *list) end() error {
+	switch {
+	case l.shown == 0:
+		return l.emit([]byte(l.style.empty), nil)
+	case l.first != nil:
+		return l.emit(l.style.alone(l.first))
 	}
-	return f.emit([]byte(f.style.tail), nil)
+	return l.emit([]byte(l.style.tail), nil)
 }
 
 // listPrinter prints all objects at once: a template may access any of them.

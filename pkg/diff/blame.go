@@ -2,7 +2,6 @@ package diff
 
 import (
 	"cmp"
-	"io"
 	"slices"
 	"strings"
 
@@ -13,21 +12,22 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// BlameOptions of ExplanationWriter.Blame.
+// BlameOptions of Blame.
 type BlameOptions struct {
 	Paths   []merge.Path // print these fields, and all below them; none: the whole object
 	Changed bool         // print only what the merge would change, and what the sides disagree about
 	File    bool         // local is a file's; false: it is what was applied last
+	Color   bool
 }
 
-// Blame writes the live object as YAML, Secrets masked, without managedFields and the
+// Blame formats the live object as YAML, Secrets masked, without managedFields and the
 // last-applied annotation. Before each value are all its owners, the newest first, since when the
 // newest has it, and whether the file and what was applied last have it: "=" the same, "≠" another
 // one, "-" none. What they have and live has not is a comment at the end. A list or mapping that
-// is one value has its owners at each line. The error is that of the writer below.
+// is one value has its owners at each line. The error is that of a value that is not JSON.
 //
 // Rules: https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management.
-func (x *ExplanationWriter) Blame(r Report, o BlameOptions) error {
+func Blame(r Report, o BlameOptions) (string, error) {
 	b := blame{Report: r.Looked(), BlameOptions: o, because: map[string]merge.Because{}, changed: map[string]bool{}}
 	for _, why := range r.Plan.Because {
 		b.because[why.Path.String()] = why
@@ -37,22 +37,18 @@ func (x *ExplanationWriter) Blame(r Report, o BlameOptions) error {
 	}
 	rows, err := b.rows()
 	if err != nil {
-		return err
+		return "", err
 	}
-	text := Paint(escape.Line(r.Object), Bold, x.options.Color) + "\n"
-	if x.written++; x.written > 1 {
-		text = "\n" + text
-	}
+	text := Paint(escape.Line(r.Object), Bold, o.Color) + "\n"
 	widths := Columns(rows)
 	for _, row := range rows {
 		color := ""
 		if slices.Contains(row[:len(row)-1], otherValue) {
 			color = Yellow
 		}
-		text += Paint(line(row, widths)[0], color, x.options.Color) + "\n"
+		text += Paint(line(row, widths)[0], color, o.Color) + "\n"
 	}
-	_, err = io.WriteString(x.w, text)
-	return err
+	return text, nil
 }
 
 const (

@@ -3,12 +3,12 @@ package diff_test
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
+	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -135,40 +135,39 @@ func TestConflicts(t *testing.T) {
 func TestExplain(t *testing.T) {
 	for _, c := range []struct {
 		golden, policy string
-		o              diff.ExplainOptions
+		width          int
+		color          bool
 	}{
-		{"explain-80.txt", "apply", diff.ExplainOptions{Width: 80}},
-		{"explain-160.txt", "apply", diff.ExplainOptions{Width: 160}},
-		{"explain-pipe.txt", "apply", diff.ExplainOptions{}},
-		{"explain-colour.txt", "strict", diff.ExplainOptions{Width: 100, Color: true}},
-		{"explain-40.txt", "apply", diff.ExplainOptions{Width: 40}},
-		{"explain.json", "apply", diff.ExplainOptions{Format: diff.ExplainJSON}},
-		{"explain.yaml", "apply", diff.ExplainOptions{Format: diff.ExplainYAML}},
+		{"explain-80.txt", "apply", 80, false},
+		{"explain-160.txt", "apply", 160, false},
+		{"explain-pipe.txt", "apply", 0, false},
+		{"explain-colour.txt", "strict", 100, true},
+		{"explain-40.txt", "apply", 40, false},
 	} {
 		t.Run(c.golden, func(t *testing.T) {
-			var b bytes.Buffer
-			out, err := diff.NewExplanationWriter(&b, c.o)
-			if err == nil {
-				err = errors.Join(out.Write(diff.Explain(reported(t, c.policy))), out.Close())
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			golden(t, c.golden, b.String())
-			if c.o.Width == 0 {
-				return
-			}
-			for line := range strings.Lines(b.String()) {
-				if n := len([]rune(strip(line))) - 1; n > c.o.Width {
+			text := diff.Explain(reported(t, c.policy)).Table(c.width, c.color)
+			golden(t, c.golden, text)
+			for line := range strings.Lines(text) {
+				if n := len([]rune(strip(line))) - 1; c.width > 0 && n > c.width {
 					t.Errorf("%d columns: %s", n, line)
 				}
 			}
 		})
 	}
-	t.Run("an unknown form", func(t *testing.T) {
-		if _, err := diff.NewExplanationWriter(&bytes.Buffer{}, diff.ExplainOptions{Format: "xml"}); err == nil {
-			t.Error("no error")
+	t.Run("for programs", func(t *testing.T) {
+		text, err := json.MarshalIndent([]diff.Explanation{diff.Explain(reported(t, "apply"))}, "", "    ")
+		if err != nil {
+			t.Fatal(err)
 		}
+		golden(t, "explain.json", string(text)+"\n")
+		list, err := merge.ReadJSON(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text, err = yamldoc.Encode(list); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, "explain.yaml", string(text))
 	})
 }
 

@@ -12,18 +12,19 @@ import (
 // wide is the terminal width from which a field's reason has room in its line.
 const wide = 120
 
-// table formats an explanation: a line for each field and, where the sides do not agree,
-// the value of each below it. In a narrow one the reason is below, too, or is one word.
-func table(e Explanation, o ExplainOptions) string {
-	rows, roomy := e.laidOut(o.Width)
+// Table formats an explanation for people: a line for each field and, where the sides do not agree,
+// the value of each below it. In a terminal that is not wide the reason is below, too, or is one
+// word. width 0 is no terminal: nothing is cut.
+func (e Explanation) Table(width int, color bool) string {
+	rows, roomy := e.laidOut(width)
 	widths := Columns(rows)
 	// The column of field names is narrowed until the line fits. A longer name gets a separate line,
 	// since a cut name cannot be copied into the next command.
-	if over := LineWidth(widths, 2) - o.Width; o.Width > 0 && over > 0 {
+	if over := LineWidth(widths, 2) - width; width > 0 && over > 0 {
 		widths[0] = max(widths[0]-over, narrowest)
 	}
 	var b strings.Builder
-	b.WriteString(Paint(escape.Line(e.Object), Bold, o.Color) + "\n")
+	b.WriteString(Paint(escape.Line(e.Object), Bold, color) + "\n")
 	if len(e.Fields) > 0 {
 		b.WriteString(strings.Join(line(rows[0], widths), "\n") + "\n")
 	} else {
@@ -31,13 +32,13 @@ func table(e Explanation, o ExplainOptions) string {
 	}
 	for i, r := range e.Fields {
 		lines := line(rows[i+1], widths)
-		for _, below := range r.below(roomy, o.Width) {
-			for _, l := range pack(below, o.Width-2) {
+		for _, below := range r.below(roomy, width) {
+			for _, l := range pack(below, width-2) {
 				lines = append(lines, "  "+l)
 			}
 		}
 		for _, l := range lines {
-			b.WriteString(Paint(l, r.color(), o.Color) + "\n")
+			b.WriteString(Paint(l, r.color(), color) + "\n")
 		}
 	}
 	return b.String()

@@ -28,13 +28,9 @@ func (r *owners) blamed(objects []*sweptObject) {
 		v := merge.Without(lastapplied.Without(live).(map[string]any), "status")
 		var want []string
 		holdersOf(r.t, v).in(merge.Without(v, "metadata", "managedFields"), nil, nil, o.kind.typ, &want)
-		var out strings.Builder
-		w, err := diff.NewExplanationWriter(&out, diff.ExplainOptions{Format: diff.ExplainBlame})
-		if err == nil {
-			err = w.Blame(diff.Report{Object: o.String(), Live: v, Type: o.kind.typ, Owners: ownership.Of(live), ShowSecrets: true}, diff.BlameOptions{})
-		}
+		out, err := diff.Blame(diff.Report{Object: o.String(), Live: v, Type: o.kind.typ, Owners: ownership.Of(live), ShowSecrets: true}, diff.BlameOptions{})
 		var got []string
-		for i, l := range strings.Split(out.String(), "\n") {
+		for i, l := range strings.Split(out, "\n") {
 			if who, _, ok := strings.Cut(l, "  "); ok && who != "" && i > 1 {
 				names := strings.Split(who, ", ")
 				slices.Sort(names)
@@ -42,7 +38,7 @@ func (r *owners) blamed(objects []*sweptObject) {
 			}
 		}
 		if err != nil || !slices.Equal(got, want) {
-			r.t.Errorf("%s: blame: %v\n%s\nwant %q", o, err, out.String(), want)
+			r.t.Errorf("%s: blame: %v\n%s\nwant %q", o, err, out, want)
 		}
 		kinds[o.kind.String()], lines = true, lines+len(want)
 	}

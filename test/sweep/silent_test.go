@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -45,25 +44,17 @@ var forms = map[string]func(w io.Writer, s diff.Section) error{
 	"markdown": func(w io.Writer, s diff.Section) error {
 		return diff.Markdown(w, []diff.Section{s}, diff.MarkdownOptions{Diff: diff.Options{ShowSecrets: true}})
 	},
-	"explain": func(w io.Writer, s diff.Section) error { return explains(w, s, diff.ExplainTable) },
-	"explain as JSON": func(w io.Writer, s diff.Section) error {
-		return explains(w, s, diff.ExplainJSON)
+	"explain": func(w io.Writer, s diff.Section) error {
+		_, err := io.WriteString(w, diff.Explain(s.Report).Table(0, false))
+		return err
 	},
-	"explain as YAML": func(w io.Writer, s diff.Section) error {
-		return explains(w, s, diff.ExplainYAML)
+	"explain as JSON": func(w io.Writer, s diff.Section) error {
+		return json.NewEncoder(w).Encode(diff.Explain(s.Report))
 	},
 	"masked": func(w io.Writer, s diff.Section) error {
 		a, b := redact.Mask(s.Live, s.Plan.Result, nil)
 		return json.NewEncoder(w).Encode([]any{a, b})
 	},
-}
-
-func explains(w io.Writer, s diff.Section, f diff.ExplainFormat) error {
-	out, err := diff.NewExplanationWriter(w, diff.ExplainOptions{Format: f})
-	if err != nil {
-		return err
-	}
-	return errors.Join(out.Write(diff.Explain(s.Report)), out.Close())
 }
 
 // mark stands in every planted value, and nowhere else.
