@@ -149,27 +149,10 @@ func (a *Asker) question(ctx context.Context, q question) (skip bool, err error)
 // show prints the values, and their owners.
 func (a *Asker) show(q question) {
 	a.print("")
-	a.print(diff.Paint(escape.Line(q.item.Target.String())+": "+q.note.Path.String()+": "+q.moved(), diff.Bold, a.Color))
+	a.print(diff.Paint(escape.Line(q.item.Target.String())+": "+q.note.Path.String()+": "+diff.Moved(q.conflict), diff.Bold, a.Color))
 	for _, l := range q.note.Sides(a.Width - 2) {
 		a.print("  " + l)
 	}
-}
-
-// moved says which side has moved, in the words of an explanation.
-func (q question) moved() string {
-	switch k := q.conflict.Kind; {
-	case k == merge.Update:
-		return "only local moved"
-	case k == merge.Drift:
-		return "only live moved"
-	case k == merge.Both && !q.conflict.Original.Set:
-		return "local and live differ"
-	case k == merge.Both && q.blanked():
-		return "local and live differ (which of them moved is not recorded)"
-	case k == merge.Both:
-		return "local and live both moved"
-	}
-	return "local removed what live changed"
 }
 
 // settle keeps the answer and merges with it.

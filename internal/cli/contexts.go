@@ -257,7 +257,8 @@ func (s several) comment(v view) error {
 	}
 	text := func(section diff.Section) string {
 		var b strings.Builder
-		errs = append(errs, diff.Markdown(&b, []diff.Section{section}, diff.MarkdownOptions{Limit: math.MaxInt}))
+		one := diff.NewComment(diff.MarkdownOptions{Limit: math.MaxInt})
+		errs = append(errs, one.Add(section), one.Write(&b))
 		return timeless(b.String())
 	}
 	object := func(section diff.Section) string { return section.Object + " " + section.Doc.Name }

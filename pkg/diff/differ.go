@@ -3,7 +3,6 @@ package diff
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -68,24 +67,18 @@ func labelled(at, text string) string {
 }
 
 func (d *differences) maps(at string, a, b map[string]any) {
-	all := map[string]any{}
-	maps.Copy(all, a)
-	maps.Copy(all, b)
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		v, had := a[name]
-		w, has := b[name]
-		place := at + merge.Path{merge.Named(name)}.String()
-		if at != "" && !strings.HasPrefix(place[len(at):], "[") {
-			place = at + "." + place[len(at):]
+	for _, c := range merge.Diff(a, b, nil) {
+		place := c.Path.String()
+		if at != "" && !strings.HasPrefix(place, "[") {
+			place = "." + place
 		}
-		switch {
-		case had && has && merge.Identical(v, w):
-		case !has:
-			d.removed = append(d.removed, escape.Line(place)+": "+short(v, shownAt)+" removed")
-		case !had:
-			d.added = append(d.added, escape.Line(place)+": "+short(w, shownAt)+" added")
+		switch place = escape.Line(at + place); {
+		case !c.New.Set:
+			d.removed = append(d.removed, place+": "+short(c.Old.Value, shownAt)+" removed")
+		case !c.Old.Set:
+			d.added = append(d.added, place+": "+short(c.New.Value, shownAt)+" added")
 		default:
-			d.addValue(escape.Line(place), merge.Some(v), merge.Some(w))
+			d.addValue(place, c.Old, c.New)
 		}
 	}
 }

@@ -140,13 +140,14 @@ func alike(a, b merge.Opt) bool {
 // why returns a cause in words.
 func (r Report) why(b merge.Because, d merge.Disagreement, disagree bool) string {
 	if disagree {
-		text := disagreement(d) + winner(d.Winner)
-		if d.Kind == merge.Both && unknown(b.Original) {
-			text = "local and live differ (which of them moved is not recorded):" + winner(d.Winner)
+		text := Moved(d)
+		switch {
+		case len(d.By) > 0:
+			text = excluded("local", r.excluding(d.By))
+		case d.Kind == merge.Update || d.Kind == merge.Drift:
+			text = brief(b.Cause, d.Kind, false) + " (" + text + ")"
 		}
-		if len(d.By) > 0 {
-			text = excluded("local", r.excluding(d.By)) + ":" + winner(d.Winner)
-		}
+		text += ":" + winner(d.Winner)
 		if d.Rule != "" {
 			text += ", by rule " + escape.Line(d.Rule)
 		}
@@ -203,20 +204,23 @@ func brief(c merge.Cause, kind merge.DisagreementKind, conflict bool) string {
 	}[c])
 }
 
-func disagreement(d merge.Disagreement) string {
+// Moved says which sides have changed a value that they disagree about.
+func Moved(d merge.Disagreement) string {
 	switch {
 	case d.Kind == merge.Update:
-		return "update (only local moved):"
+		return "only local moved"
 	case d.Kind == merge.Drift:
-		return "drift (only live moved):"
+		return "only live moved"
 	case d.Kind == merge.Both && !d.Original.Set:
-		return "local and live differ:" // which of them changed is unknown
+		return "local and live differ" // which of them changed is unknown
+	case d.Kind == merge.Both && unknown(d.Original):
+		return "local and live differ (which of them moved is not recorded)"
 	case d.Kind == merge.Both:
-		return "local and live both moved:"
+		return "local and live both moved"
 	case !d.Original.Set && !d.Local.Set:
-		return "only live has it:"
+		return "only live has it"
 	}
-	return "local removed what live changed:"
+	return "local removed what live changed"
 }
 
 func winner(s merge.Side) string {

@@ -1,7 +1,6 @@
 package diff_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -216,6 +215,22 @@ func sections(t testing.TB) []diff.Section {
 	return []diff.Section{of(changed, "configured"), of(open, "not written"), of(made, "created"), same}
 }
 
+// comment is that about some objects.
+func comment(t testing.TB, o diff.MarkdownOptions, all ...diff.Section) string {
+	t.Helper()
+	c := diff.NewComment(o)
+	for _, s := range all {
+		if err := c.Add(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var b strings.Builder
+	if err := c.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
 // TestMarkdownOfMany: a comment for a thousand changed objects fits, and says what it
 // leaves out.
 func TestMarkdownOfMany(t *testing.T) {
@@ -224,13 +239,10 @@ func TestMarkdownOfMany(t *testing.T) {
 	for range 1000 {
 		many = append(many, one)
 	}
-	var b bytes.Buffer
-	if err := diff.Markdown(&b, many, diff.MarkdownOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	rows := strings.Count(b.String(), "\n| `")
-	if b.Len() > 62000 || rows < 100 || !strings.Contains(b.String(), fmt.Sprintf("\nAnd %d objects more: the table would be too long.\n", 1000-rows)) {
-		t.Errorf("%d bytes, %d rows; it ends with %q", b.Len(), rows, b.String()[b.Len()-200:])
+	text := comment(t, diff.MarkdownOptions{}, many...)
+	rows := strings.Count(text, "\n| `")
+	if len(text) > 62000 || rows < 100 || !strings.Contains(text, fmt.Sprintf("\nAnd %d objects more: the table would be too long.\n", 1000-rows)) {
+		t.Errorf("%d bytes, %d rows; it ends with %q", len(text), rows, text[len(text)-200:])
 	}
 }
 
@@ -243,13 +255,10 @@ func TestMarkdown(t *testing.T) {
 		{"comment-short.md", diff.MarkdownOptions{Limit: 2000}},
 	} {
 		t.Run(c.golden, func(t *testing.T) {
-			var b bytes.Buffer
-			if err := diff.Markdown(&b, sections(t), c.o); err != nil {
-				t.Fatal(err)
-			}
-			golden(t, c.golden, b.String())
-			if c.o.Limit > 0 && b.Len() > c.o.Limit+200 {
-				t.Errorf("%d bytes", b.Len())
+			text := comment(t, c.o, sections(t)...)
+			golden(t, c.golden, text)
+			if c.o.Limit > 0 && len(text) > c.o.Limit+200 {
+				t.Errorf("%d bytes", len(text))
 			}
 		})
 	}

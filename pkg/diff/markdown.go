@@ -20,29 +20,17 @@ type Section struct {
 	Impact  string // its effect on what runs: rolls out 3 pods…; "" if nothing is written
 }
 
-// MarkdownOptions of Markdown.
+// MarkdownOptions of a Comment.
 type MarkdownOptions struct {
 	Title string  // of the comment; "" has none
 	Diff  Options // Color and ShowSecrets are ignored
 	Limit int     // bytes; rows and diffs that do not fit are left out and counted. 0 means 60000: GitHub takes 65536
 }
 
-// Markdown writes a comment for a pull request: a table of what is created, changed,
-// removed and in conflict, and each object's diff, conflicts and notes, collapsed. Objects
+// Comment collects a comment for a pull request object by object: a table of what is created,
+// changed, removed and in conflict, and each object's diff, conflicts and notes, collapsed. Objects
 // without changes are only counted. Secrets are masked whatever the options are: a comment
-// has more readers than a terminal. The error is w's, or that of a value that is not JSON.
-func Markdown(w io.Writer, sections []Section, o MarkdownOptions) error {
-	c := NewComment(o)
-	for _, s := range sections {
-		if err := c.Add(s); err != nil {
-			return err
-		}
-	}
-	return c.Write(w)
-}
-
-// Comment collects the output of Markdown object by object. It keeps only each object's
-// text, and that only as long as it may fit.
+// has more readers than a terminal. It keeps only each object's text, and that only as long as it may fit.
 type Comment struct {
 	options MarkdownOptions
 	rows    strings.Builder

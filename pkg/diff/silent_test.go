@@ -32,10 +32,7 @@ func forms(t testing.TB, x diff.Report) string {
 	}
 	e := diff.Explain(x)
 	fmt.Fprintln(&b, e.Table(0, false), e.Table(80, false), e.Table(160, true), show(t, e))
-	if err := diff.Markdown(&b, []diff.Section{{Report: x, Doc: doc, Outcome: "configured"}}, diff.MarkdownOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
+	return b.String() + comment(t, diff.MarkdownOptions{}, diff.Section{Report: x, Doc: doc, Outcome: "configured"})
 }
 
 // planter makes Secrets whose every value is remembered.

@@ -182,7 +182,7 @@ func content(o merge.Opt, most int) string {
 // shown holds the values of one place in the form in which they are printed side by side.
 type shown struct {
 	sides
-	texts struct{ original, local, live string }
+	texts sideTexts
 
 	// long: a list, map or text of several lines has no room in the line; its differences
 	// are named instead.
@@ -194,8 +194,8 @@ func (s sides) shown() shown { return s.shownIn(shownAt) }
 // shownIn returns the form of values that may be n characters long.
 func (s sides) shownIn(n int) shown {
 	v := shown{sides: s}
-	texts := beside(n, s.original, s.local, s.live)
-	v.texts.original, v.texts.local, v.texts.live = texts[0], texts[1], texts[2]
+	texts := beside(n, s.original, s.live, s.local)
+	v.texts = sideTexts{texts[0], texts[1], texts[2]}
 	for _, o := range []merge.Opt{s.original, s.local, s.live} {
 		v.long = v.long || !fits(o, n) && (!merge.IsScalar(o.Value) || manyLines(merge.At[string](o.Value)))
 	}

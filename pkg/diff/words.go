@@ -160,66 +160,53 @@ func (n Note) more() string {
 	return fmt.Sprintf("and %d more %s: %s", len(n.Left), what, strings.Join(names, ", "))
 }
 
-// settled describes a disagreement that was decided.
+// settled describes a disagreement that was decided: by the values or, where they have no room in
+// the line, by their differences.
 func (n Note) settled() string {
-	switch v := n.shown(); {
+	v := n.shown()
+	live, gone, back := v.texts.live+by(n.Owner)+" ", "removed from live"+by(n.Owner)+", ", " to "+v.texts.original+", as last applied"
+	if v.long {
+		live, back = noun(v.live.Value)+by(n.Owner)+" ", " to what was applied last: "
+	}
+	switch {
 	case n.Merged != "":
 		return n.sidesOfFiles() + ": " + map[merge.Side]string{
 			merge.LocalSide: "updated wins", merge.LiveSide: "dest wins", merge.OriginalSide: "original wins",
 		}[n.Winner]
 	case n.Kind == NoteRemoved && len(n.By) > 0:
 		return content(n.Live, n.most()) + by(n.Owner) + " " + n.verb("removed") + ": " + n.excluded()
-	case v.long:
-		return n.settledLong(v)
-	default:
-		return n.settledShort(v)
-	}
-}
-
-// settledShort describes values that have room in the line.
-func (n Note) settledShort(v shown) string {
-	live := v.texts.live + by(n.Owner)
-	switch {
+	case n.Kind == NoteRemoved && !v.long:
+		return live + n.verb("removed") + ": " + v.localHas()
+	case n.Kind == NoteKept && !v.live.Set && v.long:
+		return gone + "and stays so; local has a " + noun(v.local.Value)
 	case n.Kind == NoteKept && !v.live.Set:
-		return "removed from live" + by(n.Owner) + ", and stays so: " + v.localHas()
-	case n.Kind == NoteKept:
-		return live + " " + n.verb("kept") + ", " + v.localHas()
+		return gone + "and stays so: " + v.localHas()
+	case n.Kind == NoteReset && !v.live.Set && v.long:
+		return gone + n.verb("set back") + back + "a " + noun(v.original.Value)
 	case n.Kind == NoteReset && !v.live.Set:
-		return "removed from live" + by(n.Owner) + ", " + n.verb("set back") + " to " + v.texts.original + ", as last applied"
-	case n.Kind == NoteReset:
-		return live + " " + n.verb("set back") + " to " + v.texts.original + ", as last applied"
-	case n.Kind == NoteRemoved:
-		return live + " " + n.verb("removed") + ": " + v.localHas()
+		return gone + n.verb("set back") + back
+	case !v.live.Set && v.long:
+		return gone + n.verb("put back") + " as local has it: a " + noun(v.local.Value)
 	case !v.live.Set:
-		return "removed from live" + by(n.Owner) + ", " + n.verb("put back") + " as local has it: " + v.texts.local
-	}
-	text := live + " " + n.verb("overwritten") + " with " + v.texts.local
-	if n.Moved == merge.Both {
-		text += v.last()
-	}
-	return text
-}
-
-// settledLong names the differences, where the values have no room in the line.
-func (n Note) settledLong(v shown) string {
-	live := noun(v.live.Value) + by(n.Owner)
-	switch {
-	case !v.live.Set && n.Kind == NoteKept:
-		return "removed from live" + by(n.Owner) + ", and stays so; local has a " + noun(v.local.Value)
-	case !v.live.Set && n.Kind == NoteReset:
-		return "removed from live" + by(n.Owner) + ", " + n.verb("set back") + " to what was applied last: a " + noun(v.original.Value)
-	case !v.live.Set:
-		return "removed from live" + by(n.Owner) + ", " + n.verb("put back") + " as local has it: a " + noun(v.local.Value)
-	case n.Kind == NoteKept && !stated(v.local):
-		return live + " " + n.verb("kept") + "; it is not in local"
-	case n.Kind == NoteKept:
-		return live + " " + n.verb("kept") + "; local would change it: " + difference(v.live, v.local, n.most())
-	case n.Kind == NoteReset:
-		return live + " " + n.verb("set back") + " to what was applied last: " + difference(v.live, v.original, n.most())
+		return gone + n.verb("put back") + " as local has it: " + v.texts.local
 	case n.Kind == NoteRemoved:
 		return n.removedLong(v)
+	case n.Kind == NoteKept && !v.long:
+		return live + n.verb("kept") + ", " + v.localHas()
+	case n.Kind == NoteKept && !stated(v.local):
+		return live + n.verb("kept") + "; it is not in local"
+	case n.Kind == NoteKept:
+		return live + n.verb("kept") + "; local would change it: " + difference(v.live, v.local, n.most())
+	case n.Kind == NoteReset && v.long:
+		return live + n.verb("set back") + back + difference(v.live, v.original, n.most())
+	case n.Kind == NoteReset:
+		return live + n.verb("set back") + back
+	case v.long:
+		return live + n.verb("overwritten") + ": " + difference(v.live, v.local, n.most())
+	case n.Moved == merge.Both:
+		return live + n.verb("overwritten") + " with " + v.texts.local + v.last()
 	}
-	return live + " " + n.verb("overwritten") + ": " + difference(v.live, v.local, n.most())
+	return live + n.verb("overwritten") + " with " + v.texts.local
 }
 
 // removedLong describes a long value that is removed. Of one that was applied, it names the

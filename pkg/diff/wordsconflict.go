@@ -29,15 +29,11 @@ func (n Note) conflict() string {
 
 // conflictShort prints the values.
 func (v shown) conflictShort(who string) string {
-	live := "live has none"
-	if v.live.Set {
-		live = "live has " + v.texts.live
+	live := orAbsent(v.live, "live has "+v.texts.live, "live has none") + who + ", "
+	if stated(v.local) {
+		return live + "local has " + v.texts.local + v.last()
 	}
-	text := live + who + ", " + v.removed()
-	if v.local.Set && v.local.Value != nil {
-		text = live + who + ", local has " + v.texts.local
-	}
-	return text + v.last()
+	return live + v.removed() + v.last()
 }
 
 // last says what was applied last, with a comma before it; "" where that is not recorded.
@@ -58,8 +54,7 @@ func (v shown) removed() string {
 
 // conflict names the changes of either side, where the values have no room in the line.
 func (v shown) conflict(who string, unknown bool) string {
-	known := v.original.Set && !unknown
-	stated := v.local.Set && v.local.Value != nil
+	known, stated := v.original.Set && !unknown, stated(v.local)
 	switch {
 	case !stated && known && !alike(v.original, v.live):
 		return "local removed what live" + who + " changed: " + difference(v.original, v.live, mostParts)
@@ -207,7 +202,7 @@ func (n Note) keep() string {
 // sidesOfFiles spells the values of a note under the names that a merge of files uses.
 func (n Note) sidesOfFiles() string {
 	v := n.sides().shown()
-	if v.long && n.Live.Set && n.Local.Set && n.Local.Value != nil {
+	if v.long && n.Live.Set && stated(n.Local) {
 		if !n.Original.Set {
 			return "dest has another value than updated, which would change it: " + difference(n.Live, n.Local, mostParts)
 		}
@@ -221,8 +216,8 @@ func (n Note) sidesOfFiles() string {
 }
 
 func state(o merge.Opt, text string) string {
-	if !o.Set || o.Value == nil {
-		return "has none"
+	if stated(o) {
+		return "has " + text
 	}
-	return "has " + text
+	return "has none"
 }

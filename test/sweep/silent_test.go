@@ -42,7 +42,11 @@ var forms = map[string]func(w io.Writer, s diff.Section) error{
 		return err
 	},
 	"markdown": func(w io.Writer, s diff.Section) error {
-		return diff.Markdown(w, []diff.Section{s}, diff.MarkdownOptions{Diff: diff.Options{ShowSecrets: true}})
+		c := diff.NewComment(diff.MarkdownOptions{Diff: diff.Options{ShowSecrets: true}})
+		if err := c.Add(s); err != nil {
+			return err
+		}
+		return c.Write(w)
 	},
 	"explain": func(w io.Writer, s diff.Section) error {
 		_, err := io.WriteString(w, diff.Explain(s.Report).Table(0, false))
