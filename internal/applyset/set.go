@@ -10,6 +10,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -59,6 +60,16 @@ func named(gk GroupKind, name string) string { return strings.ToLower(gk.String(
 // kind's CRD must carry ParentTypeLabel, and its object is never made automatically.
 func (s Set) BuiltinParent() bool {
 	return s.Group == "" && (s.Kind == "Secret" || s.Kind == "ConfigMap")
+}
+
+// Shared reports whether an object serves another purpose than that of the set's parent: it is of a
+// kind that no tool creates as one, or a manager owns something of it beside metadata.
+func (s Set) Shared(obj map[string]any) bool {
+	return !s.BuiltinParent() || slices.ContainsFunc(merge.MapsAt(obj, "metadata", "managedFields"), func(entry map[string]any) bool {
+		fields := maps.Clone(merge.At[map[string]any](entry, "fieldsV1"))
+		delete(fields, "f:metadata")
+		return len(fields) > 0
+	})
 }
 
 // DefaultParent is the kind of a parent given by name only.
@@ -112,6 +123,15 @@ func (m Member) String() string { return named(m.GroupKind, m.Name) }
 
 // Set returns the id of the set that the member is part of, "" for none.
 func (m Member) Set() string { return m.Labels[PartOfLabel] }
+
+// Unmarked returns the merge patch that makes a set's parent an object like any other.
+func (m Member) Unmarked() map[string]any {
+	return map[string]any{"metadata": map[string]any{
+		"resourceVersion": m.ResourceVersion,
+		"labels":          map[string]any{IDLabel: nil},
+		"annotations":     map[string]any{ToolingAnnotation: nil, KindsAnnotation: nil, ResourcesAnnotation: nil, NamespacesAnnotation: nil},
+	}}
+}
 
 // Identity distinguishes an object from all others, whatever its version.
 type Identity struct {

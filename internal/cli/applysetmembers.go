@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
@@ -170,8 +171,9 @@ func (v *setCall) verify(ctx context.Context) error {
 
 var disbandRow = verb{
 	use: "disband NAME", short: "Dissolve a set: its objects stay, and belong to no set",
-	long: `Take all members out of a set and delete its parent. The objects themselves stay as they are. To delete
-them, see "kubectl merge applyset delete".`,
+	long: `Take all members out of a set and delete its parent. The objects themselves stay as they are, and so does a
+parent that holds anything else, owns a member or is a custom resource: it loses the set's label and annotations. To delete
+the objects, see "kubectl merge applyset delete".`,
 	example: "  kubectl merge applyset disband shop", takes: oneSet, args: (*complete.Server).OneSet, run: onSet((*setCall).disband),
 }
 
@@ -183,6 +185,10 @@ func (v *setCall) disband(ctx context.Context) error {
 	members, err := s.Everyone(ctx)
 	if err != nil {
 		return err
+	}
+	s.Stays = func(parent map[string]any) bool { // what it owns is deleted after it
+		owns := func(o applyset.Owner) bool { return o.UID == s.Parent.UID }
+		return s.Parent.Shared(parent) || slices.ContainsFunc(members, func(m prune.Member) bool { return slices.ContainsFunc(m.Owners, owns) })
 	}
 	if v.mode != dryClient { // everything is tried before anything is written
 		if err := errors.Join(s.Leave(ctx, members, prune.Labelling{DryRun: true}), s.Remove(ctx, true)); err != nil {

@@ -190,8 +190,9 @@ func (s *Set) relabel(ctx context.Context, m Member, l Labelling) error {
 	}
 }
 
-// Remove deletes the parent. Its members, if there are any left, belong to no set then. A missing
-// parent is not an error; one that is protected, or was changed meanwhile, is one with the reason.
+// Remove deletes the parent, or frees it of its marks (Stays). Its members, if there are any left,
+// belong to no set then. A missing parent is not an error; one that is protected, or was changed
+// meanwhile, is one with the reason.
 func (s *Set) Remove(ctx context.Context, dryRun bool) error {
 	obj, err := s.API.GetMetadata(ctx, s.Target)
 	if cluster.IsNotFound(err) {
@@ -204,7 +205,10 @@ func (s *Set) Remove(ctx context.Context, dryRun bool) error {
 	keep := func(d applyset.Decision) error { return errors.New(d.Reason) }
 	r := s.removal(&m, cluster.Deletion{Propagation: cluster.Background, DryRun: dryRun}, s.removable, keep)
 	still, err := r.Again(obj)
-	if still {
+	switch {
+	case still && s.Stays != nil && s.Stays(obj):
+		_, err = s.API.Send(ctx, s.Target, cluster.MergePatch, m.Unmarked(), cluster.Write{FieldManager: apply.DefaultManager, DryRun: dryRun})
+	case still:
 		err = r.Do(ctx)
 	}
 	if err != nil {
