@@ -429,7 +429,7 @@ func (d *defaults) timed(s *situation) []any {
 	all = deepCopy(all)
 	for _, e := range all {
 		entry := e.(map[string]any)
-		if entry["time"] = made; s.late && entry["manager"] == "somebody" {
+		if entry["time"] = made; s.late && entry["manager"] == "rival" {
 			entry["time"] = then.Add(time.Hour).Format(time.RFC3339)
 		}
 	}
@@ -450,7 +450,7 @@ func times(live map[string]any) map[any]bool {
 // be changed is left out.
 func (d *defaults) set(s *situation) {
 	name, _ := at(s.local, []any{"metadata", "name"}).(string)
-	text, err := d.ask(d.t.Context(), "PUT", s.kind.url(d.ns, name), setAt(s.live, s.path, s.other), "fieldManager", "somebody")
+	text, err := d.ask(d.t.Context(), "PUT", s.kind.url(d.ns, name), setAt(s.live, s.path, s.other), "fieldManager", "rival")
 	if err != nil {
 		s.live = nil
 		return

@@ -94,7 +94,7 @@ func playRights(t *testing.T, s *apiServer, args, verbs []string, missing string
 		u.does("kubectl", "annotate", "configmap", "shop", "--overwrite", "applyset.kubernetes.io/contains-group-kinds=ConfigMap,Pod")
 		if strings.Contains(command, "--") || strings.Contains(command, "applyset delete") { // verify looks at each kind that is listed, deletions at what may name a ConfigMap
 			u.does("kubectl", "create", "role", "pods", "--verb=list", "--resource=pods,replicasets.apps")
-			u.does("kubectl", "create", "rolebinding", "pods", "--role=pods", "--user=somebody")
+			u.does("kubectl", "create", "rolebinding", "pods", "--role=pods", "--user=user-of-few")
 		}
 		if !strings.Contains(command, "verify") {
 			u.does("kubectl", "annotate", "configmap", "shop", "--overwrite", "applyset.kubernetes.io/contains-group-kinds=ConfigMap", "--field-manager=kubectl-applyset")
@@ -103,12 +103,12 @@ func playRights(t *testing.T, s *apiServer, args, verbs []string, missing string
 	playPlans(u, args)
 	if len(verbs) > 0 {
 		u.does("kubectl", "create", "role", "some", "--verb="+strings.Join(verbs, ","), "--resource=configmaps")
-		u.does("kubectl", "create", "rolebinding", "some", "--role=some", "--user=somebody")
-		u.allowed("somebody", verbs...)
+		u.does("kubectl", "create", "rolebinding", "some", "--role=some", "--user=user-of-few")
+		u.allowed("user-of-few", verbs...)
 	}
 	u.file("touched.yaml", rightsOld+rightsNew+rightsGone)
 	was := u.versions("touched.yaml")
-	cmd := u.command(t.Context(), "kubectl-merge", append(args, "--as=somebody")...)
+	cmd := u.command(t.Context(), "kubectl-merge", append(args, "--as=user-of-few")...)
 	cmd.Env = append(cmd.Env, "KUBE_EDITOR=sed -i s/x/z/")
 	got := u.ends(cmd)
 	differs := (args[0] == "diff" || args[0] == "drift" || args[0] == "absorb") && got.code == 1 // as they end that find a difference

@@ -56,7 +56,7 @@ func (k KeyedSides) All() []Sides {
 		{"emptied beside others' entry", ab, list(), list(a, x, b)},
 		{"null beside others' entry", ab, merge.Opt{Set: true}, list(a, x, b)},
 		{"never applied, others have it", none, list(a), list(b, x)},
-		{"nobody's but live's", none, none, list(a, x)},
+		{"live's alone", none, none, list(a, x)},
 		{"added by both", list(a), list(a, c), list(a, c)},
 		{"repeated in local", ab, list(a, b, a), ab},
 		{"repeated everywhere", list(a, b, a), list(a, b, a), list(a, b, a)},

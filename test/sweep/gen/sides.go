@@ -67,7 +67,7 @@ func SetSides(a, b, c, x any) []Sides {
 		{"emptied beside others' member", ab, list(), list(a, x, b)},
 		{"null beside others' member", ab, merge.Opt{Set: true}, list(a, x, b)},
 		{"never applied, others have it", none, list(a), list(b, x)},
-		{"nobody's but live's", none, none, list(a, x)},
+		{"live's alone", none, none, list(a, x)},
 		{"repeated in local", ab, list(a, b, a), ab},
 		{"repeated by others", ab, ab, list(a, a, b)},
 		{"repetition cleaned up", list(a, b, a), ab, list(a, b, a)},
@@ -108,7 +108,7 @@ func mapSides(t *merge.Type) []Sides {
 		{"emptied beside others' key", ab, m(), m("a", "b", "x")},
 		{"whole map null", ab, merge.Opt{Set: true}, m("a", "b", "x")},
 		{"never applied, others have it", none, m("a"), m("b", "x")},
-		{"nobody's but live's", none, none, m("a")},
+		{"live's alone", none, none, m("a")},
 	}
 }
 
@@ -130,7 +130,7 @@ func atomicSides(t *merge.Type) []Sides {
 		{"removed by others", some(v), some(v), none},
 		{"never applied", none, some(v), some(w)},
 		{"never applied, a part of live's", none, some(v), some(more)},
-		{"nobody's but live's", none, none, some(v)},
+		{"live's alone", none, none, some(v)},
 	}
 }
 
