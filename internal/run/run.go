@@ -16,8 +16,8 @@
 //
 // A run can be bound to a document (Job.Bind): every merge plan, also those made again after a
 // conflict, has to be contained in it, or nothing is written. It can be recorded (Job.Journal): each
-// write is entered before it is sent, and its outcome afterwards. Undoing a record is a run whose
-// plans come from Job.Plans.
+// write is entered before it is sent, and its outcome afterwards. Undoing a record, a change of the
+// last-applied annotation and a migration are runs whose plans come from Job.Plans.
 //
 // A Pruner decides about live objects that the input does not contain, once everything is merged.
 // Nothing is deleted while anything failed, conflicts or was not written, and not before the server
