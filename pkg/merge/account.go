@@ -283,20 +283,12 @@ func (m *merger) accountUnit(s *cursor, x four, why Cause) (Opt, bool) {
 	if left := m.ruled(s, x.v, Opt{}); left.Set {
 		return m.droppedParts(s, because{left, LocalSide, why, x.o, Opt{}, x.v})
 	}
-	moved, owner := m.movedInside(s, x.o, x.v)
-	if m.owners == nil && !x.o.Set && s.entry {
-		moved = true
+	d := Disagreement{Kind: Dropped, Original: x.o, Live: x.v}
+	if x.l.Value == nil {
+		d.Local = x.l
 	}
-	if moved || m.withheld(s) {
-		d := Disagreement{Kind: Dropped, Original: x.o, Live: x.v, Owner: owner}
-		if !moved {
-			d.Kind = Update
-		}
-		if x.l.Value == nil {
-			d.Local = x.l
-		}
+	if m.owners == nil && !x.o.Set && s.entry {
 		return m.settle(s, d)
 	}
-	m.reportRemoved(s, why, x.o, x.v)
-	return Opt{}, true
+	return m.removed(s, why, d)
 }

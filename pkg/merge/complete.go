@@ -158,7 +158,7 @@ func (f *Finder) completed(p Path, v Opt) Opt {
 	case named && !isMap, !named && !isList:
 		return Opt{}
 	case ruled(f.typ, p):
-		root, q := f.alone(f.root, f.typ, alone{p, v})
+		root, q := f.alone(f.root, f.typ, p, v)
 		is, there := Lookup(completer{true, q}.completeValue(root, f.typ), q, f.typ)
 		return Opt{is, there}
 	case named:
@@ -197,20 +197,13 @@ func upward(p Path) []string {
 	return names
 }
 
-// alone is a value to be put at a path, or none, which takes away what is there.
-type alone struct {
-	Path
-	value Opt
-}
-
-// alone is at, of type t, with the value at its place, and with nothing else in the lists that lead
-// there. The path leads to the value in that.
-func (f *Finder) alone(at any, t *Type, a alone) (any, Path) {
-	if len(a.Path) == 0 {
-		return a.value.Value, nil
+// alone is at, of type t, with a value at the path p, or without one, and with nothing else in the lists that lead
+// there. The path that it returns leads to the value in that.
+func (f *Finder) alone(at any, t *Type, p Path, v Opt) (any, Path) {
+	if len(p) == 0 {
+		return v.Value, nil
 	}
-	s, below := a.Path[0], alone{a.Path[1:], a.value}
-	gone := len(below.Path) == 0 && !a.value.Set
+	s, gone := p[0], len(p) == 1 && !v.Set
 	if list, isList := at.([]any); isList {
 		if gone {
 			return []any{}, Path{s}
@@ -219,13 +212,13 @@ func (f *Finder) alone(at any, t *Type, a alone) (any, Path) {
 		if i := f.entries(list, t).At(s); i >= 0 {
 			e = list[i]
 		}
-		e, q := f.alone(e, t.EntryType(), below)
+		e, q := f.alone(e, t.EntryType(), p[1:], v)
 		return []any{e}, append(Path{{Kind: IndexStep}}, q...)
 	}
 	m, _ := at.(map[string]any)
 	if gone {
 		return Without(m, s.Name), Path{s}
 	}
-	e, q := f.alone(m[s.Name], t.Field(s.Name).Type, below)
+	e, q := f.alone(m[s.Name], t.Field(s.Name).Type, p[1:], v)
 	return With(m, e, s.Name), append(Path{s}, q...)
 }

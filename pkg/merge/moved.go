@@ -147,21 +147,15 @@ func (m *merger) movedInside(s *cursor, o, v Opt) (bool, *Owner) {
 
 func (m *merger) movedEntries(s *cursor, o, v []any) (bool, *Owner) {
 	t := s.field.Type
-	had := make(map[string][]any, len(o))
-	for _, e := range o {
-		id := Identity(t, e)
-		had[id] = append(had[id], e)
-	}
-	is := indexOf(t, v)
+	was, is := indexOf(t, o), indexOf(t, v)
 	for i, e := range v {
 		id := is.ids[i]
 		var ov Opt
-		repeats := is.more[id] != nil || len(had[id]) > 1
-		if h := had[id]; len(h) > 0 {
-			ov, had[id] = Some(h[0]), h[1:]
+		if all, nth := was.all(id), max(is.nth(i), 1); nth <= len(all) {
+			ov = Some(o[all[nth-1]])
 		}
 		c := s.to(hop{list: t, entry: e})
-		if repeats {
+		if is.more[id] != nil || was.more[id] != nil {
 			c.twin = twin(ov, Opt{}, func() Opt { return Opt{} })
 		}
 		if moved, owner := m.movedInside(&c, ov, Some(e)); moved {

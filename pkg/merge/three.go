@@ -170,22 +170,16 @@ func (m *merger) mergeValue(s *cursor, o, l, v Opt) (Opt, bool) {
 	case !v.Set:
 		return m.added(s, o, l, raw)
 	}
-	t := s.field.Type
-	if t == nil || !t.Atomic && t.Kind != List && t.Kind != Scalar {
-		switch lv := l.Value.(type) {
-		case map[string]any:
-			if vv, ok := v.Value.(map[string]any); ok && !isList(t) {
-				r, changed := m.mergeObject(s, At[map[string]any](o.Value), lv, vv)
-				return Some(r), changed
-			}
-		case []any:
-			if _, ok := v.Value.([]any); ok && isList(t) {
-				if m.madeOfNothing(s, o, v) {
-					o = v
-				}
-				return m.list(s, At[[]any](o.Value), lv, v)
-			}
+	if vm, lm, ok := bothMaps(s.field.Type, v, l); ok {
+		r, changed := m.mergeObject(s, At[map[string]any](o.Value), lm, vm)
+		return Some(r), changed
+	}
+	ll, ok := l.Value.([]any)
+	if _, both := v.Value.([]any); ok && both && isList(s.field.Type) {
+		if m.madeOfNothing(s, o, v) {
+			o = v
 		}
+		return m.list(s, At[[]any](o.Value), ll, v)
 	}
 	return m.leaf(s, o, l, v)
 }
@@ -304,6 +298,7 @@ func childOf(t *Type, name string) (Field, bool) {
 	return Field{Type: t.Elem}, true
 }
 
+// bothMaps returns two values of type t that are merged key by key.
 func bothMaps(t *Type, o, l Opt) (om, lm map[string]any, ok bool) {
 	if t != nil && (t.Atomic || t.Kind != Object && t.Kind != Map && t.Kind != Unknown) {
 		return nil, nil, false
