@@ -119,14 +119,8 @@ func upstream(d *yamldoc.Document) (namespace, name string, ok bool) {
 // comments are the comments of lines, counted. A # in a text of several lines is read as
 // one too: it is to be found again, just the same.
 func comments(lines string) map[string]int {
-	if !strings.Contains(lines, "#") {
-		return nil
-	}
 	out := map[string]int{}
 	for line := range strings.Lines(lines) {
-		if !strings.Contains(line, "#") { // most
-			continue
-		}
 		if _, c, ok := strings.Cut(" "+strings.TrimSpace(line), " #"); ok && strings.TrimSpace(c) != "" {
 			out[c]++
 		}
@@ -157,9 +151,9 @@ func lost(base, side, other, view map[string]int) (out []string) {
 
 // losesValues: a value that dest or updated alone has changed in documents of original is neither in a
 // text nor on that side of its conflicts; or a side of the text is not YAML.
-func (r *reader) losesValues(original, dest, updated []any, marked string) bool {
+func losesValues(original, dest, updated []any, marked string) bool {
 	left, right := bothViews(marked)
-	ours, theirs := r.read(left.text), r.read(right.text)
+	ours, theirs := read(left.text), read(right.text)
 	if ours == nil || theirs == nil {
 		return true
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
+	"github.com/kubectl-merge/kubectl-merge/internal/linemerge"
 	"github.com/kubectl-merge/kubectl-merge/internal/suggest"
 	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
@@ -252,17 +253,17 @@ func (m *merger) whole(f *File, c Changed, changed bool) (Changed, bool) {
 	conflicts := changed && string(c.Text) != string(c.Plain)
 	merged, clean := "", false
 	if !conflicts || m.untaken(raw) {
-		merged, clean = m.byLine(raw)
+		merged, _, clean = linemerge.Sides(raw.base, raw.ours, raw.theirs)
 	}
 	switch {
-	case m.untaken(raw), clean && (merged == now || m.sameDocuments(merged, now, len(lostComments(raw, now)) > 0)):
+	case m.untaken(raw), clean && (merged == now || sameDocuments(merged, now, len(lostComments(raw, now)) > 0)):
 		now = merged
 	case m.Policy.Both != merge.LeaveConflict || m.Dest.Folder || len(lostComments(raw, now)) == 0:
 		return c, changed
 	default:
 		m.unsettled(f.Where(), f.Name, nil, commentsLost)
 		text := m.marked(raw, func(marked string) bool {
-			return len(lostComments(raw, marked)) > 0 || m.losesValues(docValues(o.YAML), docValues(f.YAML), docValues(u.YAML), marked)
+			return len(lostComments(raw, marked)) > 0 || losesValues(docValues(o.YAML), docValues(f.YAML), docValues(u.YAML), marked)
 		})
 		return Changed{Name: f.Name, File: f, Text: text, Plain: []byte(raw.ours)}, true
 	}
@@ -282,8 +283,8 @@ const commentsLost = "comments that both sides have changed, or of what the othe
 
 // sameDocuments: two texts hold the same documents and items of Lists, in any order, and, unless bare, the same
 // comments in each document.
-func (r *reader) sameDocuments(a, b string, bare bool) bool {
-	x, y := r.read(a), r.read(b)
+func sameDocuments(a, b string, bare bool) bool {
+	x, y := read(a), read(b)
 	if x == nil || y == nil {
 		return false
 	}

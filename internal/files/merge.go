@@ -106,11 +106,10 @@ func part(v, of any) bool {
 type merger struct {
 	Job
 	original, updated, dest resources
-	reader
-	twice map[id]bool                // see several
-	texts map[*yamldoc.Document]text // of dest's documents that change
-	added map[string][]newcomer      // by the name of their file
-	out   Outcome
+	twice                   map[id]bool                // see several
+	texts                   map[*yamldoc.Document]text // of dest's documents that change
+	added                   map[string][]newcomer      // by the name of their file
+	out                     Outcome
 }
 
 // text is what a document becomes: with and without conflict markers; nil if it

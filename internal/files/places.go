@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/linemerge"
 	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -99,7 +98,7 @@ type reading struct {
 func (m *merger) reading(name string, v view) reading {
 	out := reading{view: v, by: map[string]*resource{}}
 	f := &File{Name: name, Label: m.where(name)}
-	if f.YAML = m.read(v.text); f.YAML == nil {
+	if f.YAML = read(v.text); f.YAML == nil {
 		return out
 	}
 	all, _ := index(&Set{Files: []*File{f}}, !m.Dest.Folder, m.twice, nil)
@@ -160,11 +159,11 @@ func bothViews(marked string) (ours, theirs view) {
 }
 
 // pathsAt are the fields that stand at offsets of a document; nil at its beginning.
-func (r *reader) pathsAt(text string, at []int, t *merge.Type) (out []merge.Path) {
+func pathsAt(text string, at []int, t *merge.Type) (out []merge.Path) {
 	if len(at) == 0 {
 		return nil
 	}
-	d := r.one(text)
+	d := one(text)
 	for _, offset := range at {
 		var p merge.Path
 		if d != nil && offset > 0 {
@@ -208,54 +207,19 @@ func (m *merger) note(kind diff.NoteKind, r *resource, what string, winner merge
 	m.out.Notes = append(m.out.Notes, diff.Note{Object: r.called(), Kind: kind, Message: what, Winner: winner})
 }
 
-// reader keeps the last texts that were read, and the last that were merged by lines: most
-// texts of a merge are looked at several times, and reading is most of its work.
-type reader struct {
-	last   [4]parsed
-	next   int
-	sides  texts
-	merged string
-	clean  bool
-}
-
-// parsed is a text as it was read; its file is nil where it is not YAML.
-type parsed struct {
-	text string
-	file *yamldoc.File
-}
-
 // read is the file of a text, nil where it is not YAML.
-func (r *reader) read(text string) *yamldoc.File {
-	if i := slices.IndexFunc(r.last[:], func(p parsed) bool { return p.file != nil && p.text == text }); i >= 0 {
-		return r.last[i].file
-	}
+func read(text string) *yamldoc.File {
 	f, err := yamldoc.Parse([]byte(text))
 	if err != nil {
 		return nil
 	}
-	r.keep(text, f)
 	return f
 }
 
-// keep remembers how a text was read.
-func (r *reader) keep(text string, f *yamldoc.File) {
-	r.last[r.next] = parsed{text, f}
-	r.next = (r.next + 1) % len(r.last)
-}
-
 // one is the only document of a text, nil for any other text.
-func (r *reader) one(text string) *yamldoc.Document {
-	if f := r.read(text); f != nil && len(f.Documents()) == 1 {
+func one(text string) *yamldoc.Document {
+	if f := read(text); f != nil && len(f.Documents()) == 1 {
 		return f.Documents()[0]
 	}
 	return nil
-}
-
-// byLine merges texts by lines; clean: without a conflict.
-func (r *reader) byLine(sides texts) (merged string, clean bool) {
-	if sides != r.sides {
-		r.sides = sides
-		r.merged, _, r.clean = linemerge.Sides(sides.base, sides.ours, sides.theirs)
-	}
-	return r.merged, r.clean
 }

@@ -45,7 +45,7 @@ func (w *weave) mergeText() (woven, error) {
 	raw.theirs = asIn(w.d, w.u.doc.Text())
 	if w.o != nil {
 		raw.base = asIn(w.d, w.o.doc.Text())
-		if merged, clean := w.byLine(raw); clean {
+		if merged, _, clean := linemerge.Sides(raw.base, raw.ours, raw.theirs); clean {
 			if merged = w.end(merged); w.reads(merged, raw) || w.otherwise(merged, raw) {
 				w.plan.Reordered = nil // the lines have both orders
 				return woven{text: plainText(merged)}, nil
@@ -68,7 +68,7 @@ func (w *weave) mergeText() (woven, error) {
 		out.marked = w.marked(raw, func(marked string) bool { return w.loses(raw, marked, true) })
 		if len(out.left) == 0 {
 			ours, _ := bothViews(string(out.marked))
-			out.comments = w.pathsAt(ours.text, ours.at, w.t)
+			out.comments = pathsAt(ours.text, ours.at, w.t)
 		}
 	}
 	return out, nil
@@ -77,7 +77,7 @@ func (w *weave) mergeText() (woven, error) {
 // loses: a comment that one side alone has changed, or in a text with markers a value, is
 // neither in the text nor on that side of a conflict.
 func (w weave) loses(raw texts, marked string, markers bool) bool {
-	return len(lostComments(raw, marked)) > 0 || markers && w.losesValues([]any{w.o.docValue()}, []any{w.d.docValue()}, []any{w.u.docValue()}, marked)
+	return len(lostComments(raw, marked)) > 0 || markers && losesValues([]any{w.o.docValue()}, []any{w.d.docValue()}, []any{w.u.docValue()}, marked)
 }
 
 // ofScalars: nothing but fields that are scalars on all sides, none of several lines, are in conflict. Both sides of a
@@ -142,7 +142,7 @@ func (w weave) reads(merged string, raw texts) bool {
 	case raw.theirs:
 		got = w.u.docValue()
 	default:
-		d := w.one(merged)
+		d := one(merged)
 		if d == nil {
 			return false
 		}
@@ -247,9 +247,7 @@ func (w weave) edited(r *resource, want any, from ...*resource) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	text := string(f.Text())
-	w.keep(text, f)
-	return asIn(w.d, []byte(text)), nil
+	return asIn(w.d, f.Text()), nil
 }
 
 // editedTo is that text with the line ends of its own file.
@@ -271,7 +269,7 @@ func (w weave) woven(all texts, wanted any) woven {
 		s := w.spliced(sides, i != 1)
 		text := w.end(s.ours.String())
 		if w.means(text, w.plan.Result, s.settled) && (len(s.left) == 0 || w.means(w.end(s.theirs.String()), wanted, s.settled)) {
-			out := woven{text: plainText(text), left: s.left, comments: w.pathsAt(s.ours.String(), s.comments, w.t)}
+			out := woven{text: plainText(text), left: s.left, comments: pathsAt(s.ours.String(), s.comments, w.t)}
 			if len(s.left)+len(s.comments) > 0 {
 				out.marked = []byte(s.marked.String())
 			}
@@ -288,7 +286,7 @@ func (w weave) woven(all texts, wanted any) woven {
 // means: a text has a meaning, whatever it has for the values that are merged by lines. Settled are not mixed
 // lists, and no texts: their own lines are in conflict.
 func (w weave) means(text string, want any, settled []merge.Disagreement) bool {
-	d := w.one(text)
+	d := one(text)
 	return d != nil && w.has(d.Value(), want, mayMergeByLines) &&
 		!slices.ContainsFunc(settled, func(c merge.Disagreement) bool { return !isCollection(c.Local.Value) || w.mixes(c, d.Value()) })
 }

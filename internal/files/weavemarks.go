@@ -18,7 +18,7 @@ func (w weave) spans(text string) (out []span) {
 	if len(w.plan.Conflicts) == 0 {
 		return nil
 	}
-	d := w.one(text)
+	d := one(text)
 	if d == nil {
 		return nil
 	}

@@ -1,7 +1,6 @@
 package source
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/binary"
 	"encoding/json"
@@ -200,19 +199,14 @@ var errOversize = fmt.Errorf("is larger than %d MiB: part it into several", maxI
 
 // ReadAll is io.ReadAll with a limit of the size. A text beyond it is an error.
 func ReadAll(r io.Reader) ([]byte, error) {
-	var b bytes.Buffer
-	if f, ok := r.(*os.File); ok {
-		if info, err := f.Stat(); err == nil && info.Size() < maxInput {
-			b.Grow(int(info.Size()) + bytes.MinRead)
-		}
-	}
-	if _, err := b.ReadFrom(io.LimitReader(r, maxInput+1)); err != nil {
+	data, err := io.ReadAll(io.LimitReader(r, maxInput+1))
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if b.Len() > maxInput {
+	case len(data) > maxInput:
 		return nil, errOversize
 	}
-	return b.Bytes(), nil
+	return data, nil
 }
 
 // Special states why a file in a directory is not read: it is a pipe or a device, and reading it
