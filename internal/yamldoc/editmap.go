@@ -66,16 +66,6 @@ type added struct {
 	text   string
 }
 
-// fresh is a field or an entry that is written anew, and the old one that it is put behind.
-type fresh struct {
-	name   string      // of a field
-	keys   []merge.Key // of a list
-	value  any
-	typ    *merge.Type
-	from   origins
-	behind int
-}
-
 // newFields writes the fields that the mapping neither has yet nor inherits.
 func (ed *editor) newFields(s slot, want wanted, t *merge.Type, from origins) []added {
 	n := s.n
@@ -109,8 +99,8 @@ func (ed *editor) newFields(s slot, want wanted, t *merge.Type, from origins) []
 		if was, inherits := n.value.(map[string]any)[name]; inherits && exact(was, want.fields[name]) {
 			ed.unshare(n) // it came through <<
 		}
-		above := from.child(name)
-		out = append(out, added{at, ed.newEntry(s, fresh{name: name, value: want.fields[name], typ: t.Field(name).Type, from: above, behind: at})})
+		e := part{name, want.fields[name], model{from.child(name), t.Field(name).Type}}
+		out = append(out, added{at, ed.newEntry(s, e, at, nil)})
 	}
 	return out
 }
@@ -125,34 +115,29 @@ func (ed *editor) countOwn(n *node, want map[string]any) int {
 	return own
 }
 
-// newEntry writes one new field, or entry of a list, with the comments above it in the source.
-func (ed *editor) newEntry(s slot, f fresh) string {
-	pl, from, m := below(s), f.from.first(), model{f.from, f.typ}
-	pl.keys = f.keys
+// newEntry writes one new field, or entry of a list, which has keys then, with the comments above it in the source. behind
+// is the old one that it is put behind.
+func (ed *editor) newEntry(s slot, e part, behind int, keys []merge.Key) string {
+	pl := below(s)
+	pl.keys = keys
 	if pl.list {
-		pl.style = s.n.entries[max(f.behind, 0)].value.style
+		pl.style = s.n.entries[max(behind, 0)].value.style
 	}
 	if pl.style >= literalStyle {
 		pl.style = plainStyle
 	}
-	quote := s.n.entries[0].quote
-	switch {
-	case pl.flow && pl.list:
-		return m.inline(f.value, pl, ed.look)
-	case pl.flow:
-		pl.quote = quote
-		return m.flowField(f.name, f.value, pl, ed.look)
+	if pl.quote = s.n.entries[0].quote; pl.flow {
+		return e.flowEntry(pl, ed.look)
 	}
 	p := printer{look: ed.look}
-	if f.behind >= 0 {
-		p.look = ed.lookAt(&s.n.entries[f.behind])
+	if behind >= 0 {
+		p.look = ed.lookAt(&s.n.entries[behind])
 	}
-	p.lead(from, 0, pl.col)
+	p.lead(e.from.first(), 0, pl.col)
 	if p.Len() > 0 {
 		p.line(pl.col)
 	}
-	pl.quote = quote
-	p.entry(f.name, f.value, m, pl)
+	p.entry(e, pl)
 	return strings.TrimLeft(p.String(), " \r\n")
 }
 

@@ -28,7 +28,7 @@ func (ed *editor) run(want any, t *merge.Type, from origins) {
 // fill writes the whole value into an empty document, behind its comments.
 func (ed *editor) fill(want any, t *merge.Type, from origins) {
 	p := printer{look: ed.look}
-	p.printValue(want, from, t, place{col: -1})
+	p.printValue(want, model{from, t}, place{col: -1})
 	s := strings.TrimPrefix(p.String(), " ") + ed.look.eol
 	if at := ed.doc.to; at > ed.doc.from && ed.src[at-1] != '\n' {
 		s = ed.look.eol + s
@@ -98,7 +98,7 @@ func (ed *editor) rewrite(s slot, want any, t *merge.Type, from origins) {
 
 func (ed *editor) rewriteRoot(s slot, want any, t *merge.Type, all origins) {
 	p := printer{look: ed.look}
-	p.printValue(want, all, t, s.place)
+	p.printValue(want, model{all, t}, s.place)
 	out := strings.TrimPrefix(p.String(), " ")
 	from, to := s.n.start, s.n.end
 	if ed.src.indent(from) >= 0 {
@@ -183,7 +183,7 @@ func (ed *editor) rewriteBlock(s slot, want any, t *merge.Type, all origins) {
 	}
 	pl.note, pl.deep = note+extra, ed.src.deep(s.n)
 	p := printer{look: ed.lookAt(e)}
-	p.printValue(want, all, t, pl)
+	p.printValue(want, model{all, t}, pl)
 	out := p.String()
 	if a := s.n.anchor(); a != "" {
 		out = ed.withAnchor(a, out, pl, isBlock(want, all))

@@ -36,7 +36,7 @@ func Encode(v any) ([]byte, error) {
 		return nil, ErrNotJSON
 	}
 	p := printer{look: look{eol: "\n", step: 2, kubectl: true}}
-	p.printValue(v, nil, nil, place{col: -1})
+	p.printValue(v, model{}, place{col: -1})
 	return []byte(strings.TrimPrefix(p.String(), " ") + "\n"), nil
 }
 
@@ -101,10 +101,10 @@ const longKey = 128
 
 // encoded is a scalar as kubectl spells it: fractions and exponents through float64, unless
 // that would be another number.
-func encoded(v any, w word) string {
+func (pl place) encoded(v any, l look) string {
 	switch v := v.(type) {
 	case string:
-		return encodedText(v, w, false)
+		return pl.encodedText(v, l, false)
 	case json.Number:
 		if f, err := v.Float64(); err == nil && strings.ContainsAny(string(v), ".eE") {
 			if g := json.Number(strconv.FormatFloat(f, 'g', -1, 64)); merge.Equal(v, g, nil) {
@@ -112,7 +112,7 @@ func encoded(v any, w word) string {
 			}
 		}
 	}
-	return w.spell(v)
+	return pl.spell(v, l)
 }
 
 // compareKeys orders keys as people do: symbols, numbers by what they are, then
@@ -166,13 +166,13 @@ func class(token string) int {
 
 // encodedText is a string in the first style that reads back as it: a block for
 // several lines, plain, single-quoted, double-quoted. A key is never a block.
-func encodedText(s string, w word, key bool) string {
+func (pl place) encodedText(s string, l look, key bool) string {
 	s = strings.ToValidUTF8(s, "\ufffd")
 	switch lines := strings.Contains(s, "\n"); {
 	case strings.ContainsFunc(s, escaped), lines && (key || strings.Contains(s, " \n") || strings.HasSuffix(s, " ")), isOther(s):
 		return quoted(s, escaped, yamlEscapes)
 	case lines:
-		return w.block(s, false)
+		return pl.block(s, false, l)
 	case plainForm(s, false):
 		return s
 	}

@@ -1,20 +1,20 @@
 package yamldoc
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
 
 // inline writes a scalar or a flow collection as it stands behind a colon or
 // dash, without the white space before it. An origin's own spelling is taken where
 // it reads as the same value.
 func (m model) inline(v any, pl place, l look) string {
-	switch v := v.(type) {
-	case map[string]any:
-		return m.flowMapping(v, pl, l)
-	case []any:
-		return m.flowList(v, pl, l)
-	}
-	w := word{flow: pl.flow, json: pl.json, col: pl.col, deep: pl.blockIndent(l), eol: l.eol, plus: !l.careful}
-	if l.kubectl {
-		return encoded(v, w)
+	switch {
+	case !merge.IsScalar(v):
+		return m.flow(v, pl, l)
+	case l.kubectl:
+		return pl.encoded(v, l)
 	}
 	style, settled := pl.style, false
 	if isText(v) && style >= literalStyle {
@@ -33,8 +33,8 @@ func (m model) inline(v any, pl place, l look) string {
 		}
 		settled = true
 	}
-	w.style = style
-	return w.spell(v)
+	pl.style = style
+	return pl.spell(v, l)
 }
 
 // blockIndent is the column that the lines of a block scalar get.
@@ -110,46 +110,36 @@ func isJSON(n *node) bool {
 	return n != nil && n.style == flowStyle && len(n.entries) > 0 && n.kind == mapNode && n.entries[0].quote == '"'
 }
 
-func (m model) flowMapping(fields map[string]any, pl place, l look) string {
-	if s, ok := m.from.flow(fields, pl); ok {
+// flow writes a collection on one line.
+func (m model) flow(v any, pl place, l look) string {
+	if s, ok := m.from.flow(v, pl); ok {
 		return s
 	}
-	n := m.from.node(mapNode)
-	pl.json = pl.json || isJSON(n)
+	parts := m.parts(v, pl.keys, l)
+	n, ends, inner := m.from.node(mapNode), "{}", place{col: pl.col, deep: pl.deep, json: pl.json, flow: true}
+	if _, isList := v.([]any); isList {
+		n, ends, inner.list, inner.keys = m.from.node(seqNode), "[]", true, keysOf(m.t)
+	}
 	if n != nil {
-		pl.quote = n.entries[0].quote
+		inner.json = pl.json || isJSON(n)
+		inner.quote, inner.style = n.entries[0].quote, n.entries[0].value.style
 	}
-	parts := make([]string, 0, len(fields))
-	for _, name := range orderOf(fields, m.from, pl.keys) {
-		below := m.from.child(name)
-		parts = append(parts, model{below, m.t.Field(name).Type}.flowField(name, fields[name], pl, l))
+	texts := make([]string, len(parts))
+	for i, e := range parts {
+		texts[i] = e.flowEntry(inner, l)
 	}
-	return "{" + strings.Join(parts, ", ") + "}"
+	return ends[:1] + strings.Join(texts, ", ") + ends[1:]
 }
 
-// flowField writes one entry of a flow mapping.
-func (m model) flowField(name string, v any, pl place, l look) string {
+// flowEntry writes one entry of a collection on one line.
+func (e part) flowEntry(pl place, l look) string {
+	if pl.list {
+		return e.inline(e.value, pl, l)
+	}
 	quote := pl.quote
 	if pl.json {
 		quote = '"'
 	}
-	pl.flow, pl.style, pl.quote, pl.keys = true, plainStyle, 0, nil
-	return key(name, quote, true) + ": " + m.inline(v, pl, l)
-}
-
-func (m model) flowList(list []any, pl place, l look) string {
-	if s, ok := m.from.flow(list, pl); ok {
-		return s
-	}
-	pairs := m.from.items(list, m.t)
-	pl.flow, pl.style, pl.keys = true, plainStyle, keysOf(m.t)
-	if n := m.from.node(seqNode); n != nil {
-		pl.style = n.entries[0].value.style
-	}
-	parts := make([]string, 0, len(list))
-	for i, v := range list {
-		below := pairs(i)
-		parts = append(parts, model{below, m.t.EntryType()}.inline(v, pl, l))
-	}
-	return "[" + strings.Join(parts, ", ") + "]"
+	pl.style, pl.quote, pl.keys = plainStyle, 0, nil
+	return key(e.name, quote, true) + ": " + e.inline(e.value, pl, l)
 }

@@ -304,8 +304,7 @@ func (ed *editor) newItems(s slot, t *merge.Type, r relist) []added {
 		}
 		text, moved := r.chunks[i]
 		if !moved {
-			from := r.sources(i)
-			text = ed.newEntry(s, fresh{value: v, typ: t.EntryType(), from: from, behind: behind, keys: keysOf(t)})
+			text = ed.newEntry(s, part{"", v, model{r.sources(i), t.EntryType()}}, behind, keysOf(t))
 		}
 		out = append(out, added{behind, text})
 	}

@@ -119,15 +119,11 @@ func (p *printer) line(col int) {
 
 // printValue writes what stands behind a colon or a dash at column col, the white space
 // in between included; note is the comment on its line.
-func (p *printer) printValue(v any, from origins, t *merge.Type, pl place) {
-	m, isMap := v.(map[string]any)
-	switch block := !pl.flow && isBlock(v, from); {
-	case block && isMap:
-		p.mapping(m, from, t, pl)
-	case block:
-		p.list(v.([]any), from, t, pl)
-	default:
-		p.note(" "+model{from, t}.inline(v, pl, p.look), pl.note)
+func (p *printer) printValue(v any, m model, pl place) {
+	if !pl.flow && isBlock(v, m.from) {
+		p.block(v, m, pl)
+	} else {
+		p.note(" "+m.inline(v, pl, p.look), pl.note)
 	}
 }
 
@@ -187,44 +183,71 @@ func (pl place) below(step int) int {
 	return pl.col + step
 }
 
-func (p *printer) mapping(m map[string]any, from origins, t *merge.Type, pl place) {
-	col := pl.below(p.look.step)
+// part is an entry of a collection that is written.
+type part struct {
+	name  string // of a field
+	value any
+	model
+}
+
+// parts are the entries of a collection in their order; keys are those of the list that it is an entry of.
+func (m model) parts(v any, keys []merge.Key, l look) (all []part) {
+	switch v := v.(type) {
+	case map[string]any:
+		names := orderOf(v, m.from, keys)
+		if l.kubectl {
+			slices.SortFunc(names, compareKeys)
+		}
+		for _, name := range names {
+			all = append(all, part{name, v[name], model{m.from.child(name), m.t.Field(name).Type}})
+		}
+	case []any:
+		pairs := m.from.items(v, m.t)
+		for i, e := range v {
+			all = append(all, part{"", e, model{pairs(i), m.t.EntryType()}})
+		}
+	}
+	return all
+}
+
+// block writes a collection over several lines.
+func (p *printer) block(v any, m model, pl place) {
+	in := place{col: pl.below(p.look.step)}
+	if _, in.list = v.([]any); in.list {
+		in.col, in.keys = pl.below(p.look.list), keysOf(m.t)
+	} else if n := m.from.node(mapNode); n != nil {
+		in.quote = n.entries[0].quote
+	}
 	p.note("", pl.note)
-	quote := byte(0)
-	if n := from.node(mapNode); n != nil {
-		quote = n.entries[0].quote
-	}
-	names := orderOf(m, from, pl.keys)
-	if p.look.kubectl {
-		slices.SortFunc(names, compareKeys)
-	}
-	for i, name := range names {
-		below := from.child(name)
-		p.start(below.first(), i, col, pl)
-		p.entry(name, m[name], model{below, t.Field(name).Type}, place{col: col, quote: quote})
+	for i, e := range m.parts(v, pl.keys, p.look) {
+		p.start(e.from.first(), i, in.col, pl)
+		p.entry(e, in)
+		if in.list && len(e.from) > 0 {
+			in.style = e.from[0].n.style
+		}
 	}
 }
 
 // entry writes one entry of a mapping from its key on, or of a list from its dash on.
-func (p *printer) entry(name string, v any, m model, pl place) {
-	at := m.from.first()
+func (p *printer) entry(e part, pl place) {
+	at := e.from.first()
 	if at.e != nil {
 		pl.note = at.s.note(at.e)
 	}
 	if pl.list {
 		p.WriteByte('-')
 	} else {
-		p.key(name, at, &pl)
+		p.key(e.name, at, &pl)
 	}
 	pl.quote = 0
-	p.printValue(v, m.from, m.t, pl)
+	p.printValue(e.value, e.model, pl)
 }
 
 // key writes the key of an entry, and its colon. Behind that of a long one kubectl begins a collection as behind a dash.
 func (p *printer) key(name string, at origin, pl *place) {
 	spelt := key(name, pl.quote, false)
 	if p.look.kubectl {
-		spelt, pl.list = encodedText(name, word{}, true), len(name) > longKey
+		spelt, pl.list = pl.encodedText(name, p.look, true), len(name) > longKey
 	}
 	if at.e != nil && !at.e.asked && !at.e.alias && (at.e.quote == 0 || !at.s.json()) {
 		spelt = string(at.s[keyStart(at.s, at.e):at.s.trimmed(at.e.start, at.e.mark-1)]) // without white space and colon
@@ -266,21 +289,6 @@ func (p *printer) lead(at origin, i, col int) {
 		if line = strings.TrimSpace(line); line != "" {
 			p.line(col)
 			p.WriteString(line)
-		}
-	}
-}
-
-func (p *printer) list(l []any, from origins, t *merge.Type, pl place) {
-	col := pl.below(p.look.list)
-	p.note("", pl.note)
-	pairs := from.items(l, t)
-	style := plainStyle
-	for i, v := range l {
-		below := pairs(i)
-		p.start(below.first(), i, col, pl)
-		p.entry("", v, model{below, t.EntryType()}, place{col: col, list: true, style: style, keys: keysOf(t)})
-		if len(below) > 0 {
-			style = below[0].n.style
 		}
 	}
 }

@@ -14,34 +14,23 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// word is how a scalar is to be spelled.
-type word struct {
-	style style
-	flow  bool // inside [ ] or { }
-	json  bool // all text in double quotes
-	col   int  // the column of the collection it is in, -1 at the root
-	deep  int  // the column of a block scalar's lines
-	eol   string
-	plus  bool // a literal may keep empty lines at its end
-}
-
 // spell writes a scalar, keeping the style where the value allows it. The text may
 // hold several lines (block scalars), each indented as it must be.
-func (w word) spell(v any) string {
+func (pl place) spell(v any, l look) string {
 	switch v := v.(type) {
 	case bool:
 		return strconv.FormatBool(v)
 	case json.Number:
 		return string(v)
 	case string:
-		return w.spellText(v)
+		return pl.spellText(v, l)
 	}
 	return "null"
 }
 
-func (w word) spellText(s string) string {
-	style := w.style
-	if w.json {
+func (pl place) spellText(s string, l look) string {
+	style := pl.style
+	if pl.json {
 		style = doubleStyle
 	}
 	switch style {
@@ -52,29 +41,29 @@ func (w word) spellText(s string) string {
 			return single(s)
 		}
 	case plainStyle:
-		if plainFits(s, w.flow) {
+		if plainFits(s, pl.flow) {
 			return s
 		}
 	}
 	folded := style == foldedStyle && foldedFits(s)
-	if !w.plus && strings.HasSuffix(s, "\n\n") {
+	if l.careful && strings.HasSuffix(s, "\n\n") {
 		return double(s)
 	}
-	if !w.flow && (folded || literalFits(s) && (style >= literalStyle || strings.Contains(s, "\n"))) {
-		return w.block(s, folded)
+	if !pl.flow && (folded || literalFits(s) && (style >= literalStyle || strings.Contains(s, "\n"))) {
+		return pl.block(s, folded, l)
 	}
 	return double(s)
 }
 
 // block writes a literal, or a folded scalar with each paragraph on one line.
-func (w word) block(s string, folded bool) string {
+func (pl place) block(s string, folded bool, l look) string {
 	var b strings.Builder
 	b.WriteByte('|')
 	if folded {
 		b.Reset()
 		b.WriteByte('>')
 	}
-	base, indent := max(w.col, 0), w.deep
+	base, indent := max(pl.col, 0), pl.blockIndent(l)
 	if c := s[0]; c == ' ' || c == '\n' || c == '\t' {
 		indent = min(indent, base+9)
 		b.WriteString(strconv.Itoa(indent - base))
@@ -91,9 +80,9 @@ func (w word) block(s string, folded bool) string {
 	}
 	for i, line := range lines {
 		if folded && i > 0 && line != "" && lines[i-1] != "" {
-			b.WriteString(w.eol)
+			b.WriteString(l.eol)
 		}
-		b.WriteString(w.eol)
+		b.WriteString(l.eol)
 		if line != "" {
 			b.WriteString(strings.Repeat(" ", indent))
 			b.WriteString(line)
