@@ -161,22 +161,16 @@ func byIdentity(all map[id][]any, documents []any) {
 
 // mask is the text of a file with what hide makes of its documents, by their number and value.
 func mask(f *yamldoc.File, hide func(int, any) any) (string, error) {
-	texts := map[*yamldoc.Document][]byte{}
 	secret := false
-	for n, d := range f.Documents() {
+	out, err := f.Changed(func(n int, d *yamldoc.Document) ([]byte, error) {
 		if d.Empty() {
-			continue
+			return nil, nil
 		}
 		secret = secret || holdsSecret(d.Value())
-		text, err := d.Edit(yamldoc.Edit{Want: hide(n, d.Value())})
-		if err != nil {
-			return "", err
-		}
-		texts[d] = text
-	}
-	out := f.Assemble(texts, nil)
-	if !secret {
-		return string(out), nil
+		return d.Edit(yamldoc.Edit{Want: hide(n, d.Value())})
+	})
+	if err != nil || !secret {
+		return string(out), err
 	}
 	edited, err := yamldoc.Parse(out)
 	if err != nil {

@@ -152,17 +152,7 @@ func editText(text []byte, aliases bool, edit editing) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	texts := map[*yamldoc.Document][]byte{}
-	for _, doc := range parsed.Documents() {
-		text, err := editDocument(doc, aliases, edit)
-		if err != nil {
-			return nil, err
-		}
-		if text != nil {
-			texts[doc] = text
-		}
-	}
-	return parsed.Assemble(texts, nil), nil
+	return parsed.Changed(func(_ int, doc *yamldoc.Document) ([]byte, error) { return editDocument(doc, aliases, edit) })
 }
 
 // editDocument returns the new text of a document: an object, or a List; nil if it stays.

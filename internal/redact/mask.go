@@ -42,17 +42,29 @@ type masking struct {
 func (m masking) mask(a, b any) (any, any) {
 	x, xMap := a.(map[string]any)
 	y, yMap := b.(map[string]any)
-	if xMap || yMap {
-		x, y = m.maps(x, y)
-		return keep(m, xMap, x, a), keep(m, yMap, y, b)
-	}
 	k, kList := a.([]any)
 	l, lList := b.([]any)
-	if kList || lList {
+	switch {
+	case a != nil && b != nil && (xMap != yMap || kList != lList): // each is masked alone
+		a, _ = m.mask(a, nil)
+		b, _ = m.mask(b, nil)
+		return a, b
+	case xMap || yMap:
+		x, y = m.maps(x, y)
+		return orNil(xMap, x), orNil(yMap, y)
+	case kList || lList:
 		k, l = m.lists(k, l)
-		return keep(m, kList, k, a), keep(m, lList, l, b)
+		return orNil(kList, k), orNil(lList, l)
 	}
 	return m.maskText(a, b, maskedBefore), m.maskText(b, a, maskedAfter)
+}
+
+// orNil is the masked form of a side, nil where there is none.
+func orNil(is bool, masked any) any {
+	if is {
+		return masked
+	}
+	return nil
 }
 
 // maskText hides a text that holds the manifest of a Secret, and the Secret's own values in one.
@@ -69,19 +81,6 @@ func (m masking) maskText(v, other any, differs string) any {
 		return differs
 	}
 	return blanked
-}
-
-// keep gives the masked form, or the value itself where it is of another kind
-// than its counterpart. It is then masked alone.
-func keep[T any](m masking, is bool, masked T, v any) any {
-	switch {
-	case is:
-		return masked
-	case v == nil:
-		return nil
-	}
-	out, _ := m.mask(v, nil)
-	return out
 }
 
 func (m masking) maps(x, y map[string]any) (map[string]any, map[string]any) {

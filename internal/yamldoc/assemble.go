@@ -40,6 +40,21 @@ func (f *File) Assemble(texts map[*Document][]byte, add []Addition) []byte {
 	return a.Bytes()
 }
 
+// Changed is Assemble with what of makes of the documents, by their number: nil leaves one as it is. The error is of's.
+func (f *File) Changed(of func(n int, d *Document) ([]byte, error)) ([]byte, error) {
+	texts := map[*Document][]byte{}
+	for n, d := range f.docs {
+		text, err := of(n, d)
+		if err != nil {
+			return nil, err
+		}
+		if text != nil {
+			texts[d] = text
+		}
+	}
+	return f.Assemble(texts, nil), nil
+}
+
 type assembler struct {
 	bytes.Buffer
 	file   *File

@@ -62,7 +62,7 @@ func (p *parser) below(parent, start int, pr *prop, dashes bool) (*node, error) 
 	if err != nil || pr == nil {
 		return n, err
 	}
-	if n.props != nil || n.kind == aliasNode {
+	if n.prop != (prop{}) || n.kind == aliasNode {
 		return nil, p.fail(start, "one value has properties twice")
 	}
 	return n, p.attach(n, start, pr)

@@ -126,7 +126,7 @@ func (f *File) EOL() string {
 func (p *parser) document() (*Document, bool, error) {
 	d := &Document{sep: p.separatorAt(), from: p.pos}
 	p.doc, p.anchors, p.open, p.json = d, map[string]*node{}, map[string]bool{}, false
-	p.values = unfolder{parser: p, sizes: map[*node]int{}}
+	p.sizes = map[*node]int{}
 	started, err := p.prologue(d)
 	if err != nil {
 		return nil, false, err

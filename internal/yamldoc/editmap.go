@@ -209,7 +209,7 @@ func (ed *editor) intact(n *node) bool {
 
 // remember notes what the anchors inside a value that stays will hold.
 func (ed *editor) remember(n *node) {
-	if n.anchor() != "" {
+	if n.anchor != "" {
 		ed.holds[n] = n.value
 	}
 	for i := range n.entries {

@@ -39,7 +39,7 @@ func (ed *editor) fill(want any, t *merge.Type, from origins) {
 // editValue makes one value what is wanted; from is where the source has it.
 func (ed *editor) editValue(s slot, want any, t *merge.Type, from origins) {
 	n := s.n
-	if n.anchor() != "" {
+	if n.anchor != "" {
 		ed.holds[n] = want
 	}
 	if !ed.doc.root.refs && same(n.value, want) {
@@ -155,7 +155,7 @@ func (ed *editor) rewriteFlow(s slot, text string) {
 // keptFrom is where the new text of a value starts: behind its anchor, which stays
 // for those who refer to it. A tag is removed, with the anchor.
 func (ed *editor) keptFrom(n *node) int {
-	if n.tag() != "" {
+	if n.tag != "" {
 		return n.start
 	}
 	return n.body
@@ -185,7 +185,7 @@ func (ed *editor) rewriteBlock(s slot, want any, t *merge.Type, all origins) {
 	p := printer{look: ed.lookAt(e)}
 	p.printValue(want, model{all, t}, pl)
 	out := p.String()
-	if a := s.n.anchor(); a != "" {
+	if a := s.n.anchor; a != "" {
 		out = ed.withAnchor(a, out, pl, isBlock(want, all))
 	}
 	ed.replace(e.mark, ed.src.end(e), colon+out+ed.leftover(s, want))
@@ -229,7 +229,7 @@ func (ed *editor) unshare(n *node) {
 		return
 	}
 	if n.kind == aliasNode {
-		ed.unshared = &AliasError{Anchor: n.target.anchor(), Line: ed.doc.file.lineAt(n.start)}
+		ed.unshared = &AliasError{Anchor: n.target.anchor, Line: ed.doc.file.lineAt(n.start)}
 		return
 	}
 	for i := range n.entries {
@@ -247,7 +247,7 @@ func (d *Document) Anchors(p merge.Path) []string {
 	}
 	for i, n := range nodes {
 		for n != nil {
-			if name := n.anchor(); name != "" {
+			if name := n.anchor; name != "" {
 				names = append(names, name)
 			}
 			if n.kind != aliasNode {
@@ -257,7 +257,7 @@ func (d *Document) Anchors(p merge.Path) []string {
 		}
 		for k := 0; n != nil && i < len(p) && n.child(p[i].Name) == nil && k < len(n.entries); k++ {
 			if e := &n.entries[k]; e.merge && e.value.kind == aliasNode {
-				names = append(names, e.value.target.anchor())
+				names = append(names, e.value.target.anchor)
 			}
 		}
 	}

@@ -21,7 +21,7 @@ func (p *parser) attach(n *node, start int, pr *prop) error {
 	if n.kind == aliasNode {
 		return p.fail(start, "an alias cannot have an anchor or a tag")
 	}
-	n.start, n.props = start, pr
+	n.start, n.prop = start, *pr
 	p.name(n)
 	return nil
 }
@@ -39,12 +39,12 @@ func (p *parser) begin(pr *prop) {
 // name makes a node known under its anchor. Of two with one name the one that
 // starts later counts, also where it stands inside the other.
 func (p *parser) name(n *node) {
-	a := n.anchor()
+	a := n.anchor
 	if a == "" {
 		return
 	}
 	delete(p.open, a)
-	if old := p.anchors[a]; old == nil || old.props.serial < n.props.serial {
+	if old := p.anchors[a]; old == nil || old.serial < n.serial {
 		p.anchors[a] = n
 	}
 }
@@ -167,7 +167,7 @@ func (p *parser) flowNode(open int) (*node, error) {
 			return nil, err
 		}
 		if c := p.peek(0); c == ',' || c == ']' || c == '}' {
-			n := &node{start: start, body: behind, end: behind, props: pr}
+			n := &node{start: start, body: behind, end: behind, prop: *pr}
 			p.name(n)
 			return n, nil
 		}

@@ -54,7 +54,7 @@ func isText(v any) bool {
 // verbatim is the scalar as the origin spells it, if that reads as v and can stand
 // where it is to go.
 func (o origin) verbatim(n *node, v any, pl place, l look) (string, bool) {
-	if n.tag() != "" || n.missing() || !same(n.value, v) {
+	if n.tag != "" || n.missing() || !same(n.value, v) {
 		return "", false
 	}
 	switch block := n.style == literalStyle || n.style == foldedStyle; {

@@ -25,13 +25,13 @@ const (
 type node struct {
 	kind   kind
 	style  style
-	refs   bool  // it or something below it is an alias or a merge key
-	key    bool  // it is a key: of a mapping, and of no value
-	start  int   // first byte, properties included
-	body   int   // first byte behind the properties
-	end    int   // behind the last byte; a missing value has start == end
-	indent int   // block collections: the column of their keys or dashes
-	props  *prop // anchor and tag, nil if there are none
+	refs   bool // it or something below it is an alias or a merge key
+	key    bool // it is a key: of a mapping, and of no value
+	start  int  // first byte, properties included
+	body   int  // first byte behind the properties
+	end    int  // behind the last byte; a missing value has start == end
+	indent int  // block collections: the column of their keys or dashes
+	prop
 
 	target  *node          // aliasNode
 	text    string         // scalarNode: its content
@@ -57,20 +57,6 @@ type entry struct {
 	asked bool   // the key stands behind a ?
 	alias bool   // the key is an alias
 	value *node
-}
-
-func (n *node) anchor() string {
-	if n.props == nil {
-		return ""
-	}
-	return n.props.anchor
-}
-
-func (n *node) tag() string {
-	if n.props == nil {
-		return ""
-	}
-	return n.props.tag
 }
 
 // block reports whether n is a collection over several lines.

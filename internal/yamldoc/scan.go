@@ -34,9 +34,12 @@ type parser struct {
 	open      map[string]bool // anchors of values that are still being read
 	serial    int
 	reader    *Reader
-	values    unfolder // of the document
-	top       int      // where its value begins
-	apart     bool     // the value that is read next is that of items in it; see Reader
+	sizes     map[*node]int // what the anchored nodes of the document come to
+	own       int           // what the value that is unfolded comes to without aliases
+	taken     int           // entries taken in by merge keys
+	top       int           // where the document's value begins
+	apart     bool          // the value that is read next is that of items in it; see Reader
+	seen      [2]int        // the place up to which lines are counted for Reader.Item, and how many there are
 	comments  []span
 }
 

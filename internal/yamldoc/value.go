@@ -21,16 +21,6 @@ const maxUnfolded = 1_000_000
 // longText is how many bytes of text count as much as one value.
 const longText = 64
 
-// unfolder makes JSON values of nodes, each shared by all who refer to it, and
-// counts what they would come to if they were not.
-type unfolder struct {
-	*parser
-	sizes map[*node]int // of anchored nodes
-	own   int
-	taken int    // entries taken in by merge keys
-	seen  [2]int // the place up to which lines are counted for Reader.Item, and how many there are
-}
-
 // atItems notes whether the value of a key is read next whose entries are handed over: in is where the
 // mapping begins.
 func (p *parser) atItems(in int, key string) {
@@ -51,17 +41,17 @@ func (p *parser) handOver(n *node) error {
 	if err != nil {
 		return err
 	}
-	u := &p.values
-	u.seen = [2]int{n.start, u.seen[1] + strings.Count(p.src[u.seen[0]:n.start], "\n")}
-	return p.reader.Item(v, p.line+u.seen[1])
+	p.seen = [2]int{n.start, p.seen[1] + strings.Count(p.src[p.seen[0]:n.start], "\n")}
+	return p.reader.Item(v, p.line+p.seen[1])
 }
 
+// valueOf makes the JSON value of a node, of which each part is shared by all who refer to it. What it would come to
+// if it were not is bounded.
 func (p *parser) valueOf(root *node) (any, error) {
-	u := &p.values
-	u.own = 0
-	size, err := u.unfold(root)
-	if err == nil && size > 2*u.own {
-		if p.reader.unfolded += size - 2*u.own; p.reader.unfolded > maxUnfolded {
+	p.own, p.taken = 0, 0
+	size, err := p.unfold(root)
+	if err == nil && size > 2*p.own {
+		if p.reader.unfolded += size - 2*p.own; p.reader.unfolded > maxUnfolded {
 			err = p.tooLarge(root)
 		}
 	}
@@ -99,39 +89,39 @@ func (p *parser) tooLarge(n *node) error {
 }
 
 // unfold sets n.value and gives the number of values it comes to.
-func (u *unfolder) unfold(n *node) (size int, err error) {
+func (p *parser) unfold(n *node) (size int, err error) {
 	size = 1 + (n.end-n.start)/longText
 	if n.kind != scalarNode {
 		size = 1
 	}
-	u.own += size
+	p.own += size
 	switch n.kind {
 	case scalarNode:
-		n.value, err = u.scalarValue(n)
+		n.value, err = p.scalarValue(n)
 	case aliasNode:
-		n.value, size = n.target.value, u.sizes[n.target]
+		n.value, size = n.target.value, p.sizes[n.target]
 	case seqNode:
-		size, err = u.sequence(n)
+		size, err = p.unfoldList(n)
 	case mapNode:
-		size, err = u.mapping(n)
+		size, err = p.unfoldMapping(n)
 	}
 	if err != nil {
 		return 0, err
 	}
 	if size > maxUnfolded*100 { // long before an int could overflow
-		return 0, u.tooLarge(n)
+		return 0, p.tooLarge(n)
 	}
-	if n.anchor() != "" {
-		u.sizes[n] = size
+	if n.anchor != "" {
+		p.sizes[n] = size
 	}
 	return size, nil
 }
 
-func (u *unfolder) sequence(n *node) (int, error) {
+func (p *parser) unfoldList(n *node) (int, error) {
 	list := make([]any, len(n.entries))
 	total := 1
 	for i := range n.entries {
-		size, err := u.unfold(n.entries[i].value)
+		size, err := p.unfold(n.entries[i].value)
 		if err != nil {
 			return 0, err
 		}
@@ -142,7 +132,7 @@ func (u *unfolder) sequence(n *node) (int, error) {
 	return total, nil
 }
 
-func (u *unfolder) mapping(n *node) (int, error) {
+func (p *parser) unfoldMapping(n *node) (int, error) {
 	m := make(map[string]any, len(n.entries))
 	n.value = m
 	total, merged := 1, false
@@ -151,15 +141,15 @@ func (u *unfolder) mapping(n *node) (int, error) {
 	}
 	for i := range n.entries {
 		e := &n.entries[i]
-		size, err := u.unfold(e.value)
+		size, err := p.unfold(e.value)
 		if err != nil {
 			return 0, err
 		}
 		total += size + len(e.name)/longText
-		u.own += len(e.name) / longText
+		p.own += len(e.name) / longText
 		if e.merge {
 			merged = true
-			if err := u.merge(m, e.value, 0); err != nil {
+			if err := p.merge(m, e.value, 0); err != nil {
 				return 0, err
 			}
 			continue
@@ -170,7 +160,7 @@ func (u *unfolder) mapping(n *node) (int, error) {
 				if e.quote == 0 && (e.name == "true" || e.name == "false") {
 					way = "without quotes y, yes and on are true, n, no and off false: quote what is meant as text"
 				}
-				return 0, u.fail(e.start, "key %q is given twice: first on line %d; %s", e.name, u.lineAt(first.start), way)
+				return 0, p.fail(e.start, "key %q is given twice: first on line %d; %s", e.name, p.lineAt(first.start), way)
 			}
 		}
 		if n.names != nil {
@@ -183,25 +173,25 @@ func (u *unfolder) mapping(n *node) (int, error) {
 
 // merge takes in what << refers to. What is in m already is overwritten, as
 // kubectl's reader does; among several, the first wins.
-func (u *unfolder) merge(m map[string]any, n *node, depth int) error {
+func (p *parser) merge(m map[string]any, n *node, depth int) error {
 	target := n.follow()
 	switch {
 	case target.kind == mapNode:
 		from := target.value.(map[string]any)
-		if u.taken += len(from); u.taken+u.reader.unfolded > maxUnfolded+len(u.src) {
-			return u.tooLarge(n)
+		if p.taken += len(from); p.taken+p.reader.unfolded > maxUnfolded+len(p.src) {
+			return p.tooLarge(n)
 		}
 		maps.Copy(m, from)
 		return nil
 	case target.kind == seqNode && target == n && depth == 0:
 		for i := len(n.entries) - 1; i >= 0; i-- {
-			if err := u.merge(m, n.entries[i].value, 1); err != nil {
+			if err := p.merge(m, n.entries[i].value, 1); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	return u.fail(n.start, "<< needs a mapping or a list of mappings")
+	return p.fail(n.start, "<< needs a mapping or a list of mappings")
 }
 
 // words are the plain scalars that YAML 1.1 reads as something else than text.
@@ -287,7 +277,7 @@ func floatText(s string, f float64) json.Number {
 // scalarValue returns the value of a scalar node.
 func (p *parser) scalarValue(n *node) (any, error) {
 	var v any = n.text
-	switch tag := n.tag(); {
+	switch tag := n.tag; {
 	case tag == "" && n.style == plainStyle:
 		v = resolve(n.text)
 		if _, isText := v.(string); isText && p.json {
@@ -338,8 +328,8 @@ func writtenWhole(s string) bool {
 
 // keyName is the text that a key has in JSON.
 func (p *parser) keyName(key *node) (name string, merge bool, err error) {
-	plain := key.tag() == "" && key.style == plainStyle || key.tag() == "!"
-	if plain && key.text == "<<" || key.tag() == "!!merge" {
+	plain := key.tag == "" && key.style == plainStyle || key.tag == "!"
+	if plain && key.text == "<<" || key.tag == "!!merge" {
 		return "<<", true, nil
 	}
 	v, err := p.scalarValue(key)
@@ -353,7 +343,7 @@ func (p *parser) keyName(key *node) (name string, merge bool, err error) {
 	case bool:
 		return strconv.FormatBool(v), false, nil
 	case json.Number:
-		if i, err := strconv.ParseInt(string(v), 10, 64); err == nil && key.tag() != "!!float" && writtenWhole(key.text) {
+		if i, err := strconv.ParseInt(string(v), 10, 64); err == nil && key.tag != "!!float" && writtenWhole(key.text) {
 			return strconv.FormatInt(i, 10), false, nil
 		}
 		if f, err := v.Float64(); err == nil {
