@@ -21,7 +21,6 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/suggest"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
-	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -201,18 +200,11 @@ func (r *Report) changes(item *run.Item) (out []Change) {
 	if p.Action != apply.Change || p.Live == nil || p.Final == nil || item.Result.Outcome == write.Unchanged {
 		return nil
 	}
-	live, final := any(p.Live), any(p.Final)
+	live, final := p.Configuration(p.Live), p.Configuration(p.Final)
 	if !r.ShowSecrets {
-		live, final = redact.Mask(live, final, p.Sensitive, p.Value)
+		live, final = redact.Mask(live, final, p.Sensitive, p.Value, p.LiveSide())
 	}
-	return object.Each(merge.Diff(configured(live), configured(final), p.Type), newChange)
-}
-
-// configured returns an object without what a run writes beside the configuration: the last-applied
-// annotation, and managedFields where it moves from client-side to server-side apply.
-func configured(obj any) any {
-	obj, _ = lastapplied.Strip(lastapplied.Without(obj), false)
-	return obj
+	return object.Each(merge.Diff(live, final, p.Type), newChange)
 }
 
 func newChange(c merge.Change) Change {

@@ -159,7 +159,7 @@ func (i *Item) read(c codec) {
 	if i.UID == "" && !at.offline && (i.Action == apply.Change || i.Action == apply.Delete) {
 		c.bad("", "must have the uid of the object: without it the plan would be bound to none")
 	}
-	c.texts("notes", &i.Notes)
+	texts(c, "notes", &i.Notes)
 	i.tail(c)
 }
 

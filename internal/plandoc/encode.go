@@ -59,7 +59,7 @@ func (d *Writer) Unchanged() { d.summary.Unchanged++ }
 func (d *Writer) Close() error {
 	text, _ := encoded("", func(c codec) { // numbers never fail
 		if !d.begun {
-			c.texts("objects", &[]string{})
+			texts(c, "objects", &[]string{})
 		}
 		c.mapping("summary", true, d.summary.fields)
 	})
@@ -87,7 +87,7 @@ func Notes(notes []string) []byte {
 	if len(notes) == 0 {
 		return nil
 	}
-	out, _ := encoded("  ", func(c codec) { c.texts("notes", &notes) }) // texts never fail
+	out, _ := encoded("  ", func(c codec) { texts(c, "notes", &notes) }) // texts never fail
 	return out
 }
 
@@ -141,29 +141,9 @@ func (e *encoder) put(name string, v any) {
 	}
 }
 
-func (e *encoder) textField(name, v string, _ func(string) string) {
-	if v != "" {
-		e.put(name, v)
-	}
-}
-
-func (e *encoder) flag(name string, v *bool) {
-	if *v {
-		e.put(name, true)
-	}
-}
-
-func (e *encoder) number(name string, v *int) { e.put(name, json.Number(strconv.Itoa(*v))) }
-
-func (e *encoder) valueField(name string, v *merge.Opt) {
+func (e *encoder) field(name string, v merge.Opt, _ func(merge.Opt) string) {
 	if v.Set {
 		e.put(name, v.Value)
-	}
-}
-
-func (e *encoder) texts(name string, v *[]string) {
-	if *v != nil {
-		e.put(name, object.Each(*v, func(s string) any { return s }))
 	}
 }
 
@@ -196,23 +176,67 @@ func (b *builder) line(text string) { b.WriteString(text + "\n") }
 // codec is a mapping of a document that is being written or read. Each field is listed once, for
 // both directions: an encoder takes its value, a decoder sets it.
 type codec interface {
-	// textField is a string, which is left out if it is empty. read takes the one that was decoded, ""
-	// for an absent one, and returns what is wrong with it.
-	textField(name, v string, read func(string) (problem string))
-	flag(name string, v *bool)
-	number(name string, v *int)
-	valueField(name string, v *merge.Opt)
-	texts(name string, v *[]string) // left out if nil
+	// field is left out if v is absent. read takes what was decoded, and returns what is wrong with it.
+	field(name string, v merge.Opt, read func(merge.Opt) (problem string))
 	mapping(name string, used bool, fields func(codec))
 	list(name string, n int, entry func(i int, c codec))
 	bad(name, problem string) // of what was decoded; name "" is the mapping itself
 }
 
+// textField passes a string, which is left out if it is empty; read takes "" for an absent one.
+func textField(c codec, name, v string, read func(string) (problem string)) {
+	c.field(name, merge.Opt{Value: v, Set: v != ""}, func(o merge.Opt) string {
+		s, ok := o.Value.(string)
+		if o.Set && !ok {
+			return "must be text"
+		}
+		return read(s)
+	})
+}
+
 // codeText passes a string to which nothing applies.
 func codeText(c codec, name string, v *string) {
-	c.textField(name, *v, func(s string) string {
+	textField(c, name, *v, func(s string) string {
 		*v = s
 		return ""
+	})
+}
+
+func flag(c codec, name string, v *bool) {
+	c.field(name, merge.Opt{Value: true, Set: *v}, func(o merge.Opt) (problem string) {
+		*v, problem = o.Value == true, unless(!o.Set || o.Value == true || o.Value == false, "must be true or false")
+		return problem
+	})
+}
+
+func number(c codec, name string, v *int) {
+	c.field(name, merge.Some(json.Number(strconv.Itoa(*v))), func(o merge.Opt) string {
+		count, err := strconv.Atoi(merge.At[json.Number](o.Value).String())
+		*v = count
+		return unless(!o.Set || err == nil && count >= 0, "must be a number")
+	})
+}
+
+func valueField(c codec, name string, v *merge.Opt) {
+	c.field(name, *v, func(o merge.Opt) string {
+		*v = o
+		return ""
+	})
+}
+
+// texts passes a list of strings, which is left out if it is nil.
+func texts(c codec, name string, v *[]string) {
+	c.field(name, merge.Opt{Value: object.Each(*v, func(s string) any { return s }), Set: *v != nil}, func(o merge.Opt) string {
+		list, ok := o.Value.([]any)
+		if !o.Set {
+			return ""
+		}
+		*v = make([]string, len(list))
+		for i, e := range list {
+			s, isText := e.(string)
+			(*v)[i], ok = s, ok && isText
+		}
+		return unless(ok, "must be a list of texts")
 	})
 }
 
@@ -243,7 +267,7 @@ func (h *Header) fields(c codec) {
 	c.mapping("cluster", true, func(c codec) {
 		codeText(c, "uid", &h.Cluster.UID)
 		codeText(c, "server", &h.Cluster.Server)
-		c.flag("offline", &h.Cluster.Offline)
+		flag(c, "offline", &h.Cluster.Offline)
 	})
 	if h.Cluster == (Cluster{}) {
 		c.bad("cluster", "must have the uid of the cluster: without it the plan would be bound to none")
@@ -253,26 +277,26 @@ func (h *Header) fields(c codec) {
 		codeText(c, "parent", &s.Parent)
 		codeText(c, "namespace", &s.Namespace)
 	})
-	c.flag("serverSide", &h.ServerSide)
-	c.flag("record", &h.Record)
+	flag(c, "serverSide", &h.ServerSide)
+	flag(c, "record", &h.Record)
 	rules := ""
 	if h.Record {
-		c.flag("unfinished", &h.Unfinished)
+		flag(c, "unfinished", &h.Unfinished)
 		codeText(c, "manager", &h.Manager)
 		rules = h.Rules.SensitiveText()
 	}
-	c.textField("sensitive", rules, func(s string) string {
+	textField(c, "sensitive", rules, func(s string) string {
 		var err error
 		if h.Rules, err = schema.ParseRules([]byte(s)); err != nil {
 			return "must be rules: " + err.Error()
 		}
 		return ""
 	})
-	c.textField("secrets", map[bool]string{true: "shown", false: "hashed"}[h.ShowSecrets], func(s string) string {
+	textField(c, "secrets", map[bool]string{true: "shown", false: "hashed"}[h.ShowSecrets], func(s string) string {
 		h.ShowSecrets = s == "shown"
 		return unless(h.ShowSecrets || s == "hashed", "must be shown or hashed")
 	})
-	c.textField("salt", base64.StdEncoding.EncodeToString(h.Salt), func(s string) string {
+	textField(c, "salt", base64.StdEncoding.EncodeToString(h.Salt), func(s string) string {
 		var err error
 		h.Salt, err = base64.StdEncoding.DecodeString(s)
 		return unless(err == nil && len(h.Salt) >= 8, "must be at least 8 bytes in base64")
@@ -293,15 +317,15 @@ func (s *Summary) fields(c codec) {
 	}
 	for _, a := range actions {
 		n := s.Counts[a]
-		c.number(string(a), &n)
+		number(c, string(a), &n)
 		s.Counts[a] = n
 	}
-	c.number("unchanged", &s.Unchanged)
+	number(c, "unchanged", &s.Unchanged)
 }
 
 // head passes the fields before the notes.
 func (i *Item) head(c codec) {
-	c.textField("action", string(i.Action), func(s string) string {
+	textField(c, "action", string(i.Action), func(s string) string {
 		i.Action = apply.Action(s)
 		if slices.Contains(actions, i.Action) {
 			return ""
@@ -324,14 +348,14 @@ func (i *Item) head(c codec) {
 
 // tail passes the fields after the notes.
 func (i *Item) tail(c codec) {
-	c.textField("outcome", string(i.Outcome), func(s string) string {
+	textField(c, "outcome", string(i.Outcome), func(s string) string {
 		i.Outcome = Outcome(s)
 		return unless(slices.Contains([]Outcome{"", Begun, Done, Refused}, i.Outcome), "must be begun, done or refused")
 	})
 	c.mapping("written", i.Written.UID+i.Written.ResourceVersion != "", func(c codec) {
 		codeText(c, "uid", &i.Written.UID)
 		codeText(c, "resourceVersion", &i.Written.ResourceVersion)
-		c.texts("appliedBy", &i.Written.AppliedBy)
+		texts(c, "appliedBy", &i.Written.AppliedBy)
 	})
 	each(c, "conflicts", &i.Conflicts, func(at *ConflictAt, c codec) {
 		codeText(c, "path", &at.Path)
@@ -342,16 +366,16 @@ func (i *Item) tail(c codec) {
 		if !s.Before.Set && !s.After.Set {
 			s.After = merge.Some(nil)
 		}
-		c.valueField("before", &s.Before)
-		c.valueField("after", &s.After)
+		valueField(c, "before", &s.Before)
+		valueField(c, "after", &s.After)
 		*s = Sides{stated(s.Before), stated(s.After)}
 	})
 	held := merge.Opt{Value: i.ManagedFields, Set: i.ManagedFields != nil}
-	c.valueField("managedFields", &held)
+	valueField(c, "managedFields", &held)
 	if i.ManagedFields = merge.At[[]any](held.Value); held.Set && i.ManagedFields == nil {
 		c.bad("managedFields", "must be a list")
 	}
-	c.flag("complete", &i.Complete)
+	flag(c, "complete", &i.Complete)
 }
 
 // stated returns o, and absent for null.
@@ -361,18 +385,18 @@ func stated(o merge.Opt) merge.Opt {
 }
 
 func (c *ChangeOf) fields(to codec) {
-	to.textField("path", c.Path, func(s string) string {
+	textField(to, "path", c.Path, func(s string) string {
 		c.Path = s
 		if _, err := c.ParsedPath(); err != nil {
 			return err.Error()
 		}
 		return unless(s != "", "is missing")
 	})
-	to.valueField("before", &c.Before)
-	to.valueField("after", &c.After)
+	valueField(to, "before", &c.Before)
+	valueField(to, "after", &c.After)
 	optional(to, "order", &c.Order, func(o *Order, to codec) {
-		to.texts("before", &o.Before)
-		to.texts("after", &o.After)
+		texts(to, "before", &o.Before)
+		texts(to, "after", &o.After)
 	})
 	codeText(to, "reason", &c.Reason)
 	if c.Order == nil && !c.Before.Set && !c.After.Set {

@@ -4,11 +4,9 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/suggest"
@@ -79,51 +77,10 @@ func (f fieldsAt) take(name string) (any, bool) {
 	return v, ok
 }
 
-func (f fieldsAt) textField(name, _ string, read func(string) string) {
+func (f fieldsAt) field(name string, _ merge.Opt, read func(merge.Opt) string) {
 	v, given := f.take(name)
-	s, ok := v.(string)
-	problem := "must be text"
-	if ok || !given {
-		problem = read(s)
-	}
-	if problem != "" {
+	if problem := read(merge.Opt{Value: v, Set: given}); problem != "" {
 		f.bad(name, problem)
-	}
-}
-
-func (f fieldsAt) flag(name string, to *bool) {
-	v, given := f.take(name)
-	b, ok := v.(bool)
-	if given && !ok {
-		f.bad(name, "must be true or false")
-	}
-	*to = b
-}
-
-func (f fieldsAt) number(name string, to *int) {
-	v, given := f.take(name)
-	count, err := strconv.Atoi(merge.At[json.Number](v).String())
-	if given && (err != nil || count < 0) {
-		f.bad(name, "must be a number")
-	}
-	*to = count
-}
-
-func (f fieldsAt) valueField(name string, to *merge.Opt) { to.Value, to.Set = f.take(name) }
-
-func (f fieldsAt) texts(name string, to *[]string) {
-	v, given := f.take(name)
-	list, ok := v.([]any)
-	if !given {
-		return
-	}
-	*to = make([]string, len(list))
-	for i, e := range list {
-		s, isText := e.(string)
-		(*to)[i], ok = s, ok && isText
-	}
-	if !ok {
-		f.bad(name, "must be a list of texts")
 	}
 }
 

@@ -153,39 +153,55 @@ func (r Report) why(b merge.Because, d merge.Disagreement, disagree bool) string
 		}
 		return text
 	}
-	switch b.Cause {
-	case merge.CauseLocal:
-		return "local states it"
-	case merge.CauseLive:
-		return "only live has it"
-	case merge.CauseSame:
-		if alike(b.Local, b.Live) {
-			return "the same in local and live"
-		}
+	switch known := causes[b.Cause]; {
+	case known.why != "":
+		return known.why
+	case b.Cause == merge.CauseSame && alike(b.Local, b.Live):
+		return "the same in local and live"
+	case b.Cause == merge.CauseSame:
 		return "one value to the server, as live spells it"
-	case merge.CauseServer:
-		if b.Local.Value == nil {
-			return "the server's default, which it would fill in again"
-		}
+	case b.Cause == merge.CauseServer && b.Local.Value == nil:
+		return "the server's default, which it would fill in again"
+	case b.Cause == merge.CauseServer:
 		return "local's, with what the server fills in"
-	case merge.CauseUnstored:
-		return "the server does not store what local states here: a feature gate, an admission policy or the kind drops it"
-	case merge.CauseFixed:
-		return "as applied, with what others have added to it; the API lets nobody change it any more"
-	case merge.CauseLines:
-		return "merged by lines: local and live have changed different ones"
-	case merge.CausePolicy:
+	case b.Cause == merge.CausePolicy:
 		return "the policy:" + winner(b.From)
-	case merge.CauseStrategy:
-		if b.Result.Set {
-			return causeText(b.Cause, r.FromOwners)
-		}
-	case merge.CauseDisplaced:
-		if by := r.looked.displaced[b.Path.String()]; by != nil {
-			return "removed: " + excluded("local", r.excluding(by))
-		}
+	case b.Cause == merge.CauseStrategy && b.Result.Set:
+		return known.gone
+	case b.Cause == merge.CauseDisplaced && r.looked.displaced[b.Path.String()] != nil:
+		return "removed: " + excluded("local", r.excluding(r.looked.displaced[b.Path.String()]))
 	}
 	return "removed: " + causeText(b.Cause, r.FromOwners)
+}
+
+// causes has each cause in a word or two, why a value is as it is, and why one is removed; "" depends on more.
+var causes = map[merge.Cause]struct{ brief, why, gone string }{
+	merge.CauseLocal:     {brief: "stated", why: "local states it"},
+	merge.CauseLive:      {brief: "only live", why: "only live has it"},
+	merge.CauseSame:      {brief: "same"},
+	merge.CauseServer:    {brief: "server's"},
+	merge.CausePolicy:    {brief: "policy"},
+	merge.CauseLines:     {brief: "by lines", why: "merged by lines: local and live have changed different ones"},
+	merge.CauseUnstored:  {brief: "not stored", why: "the server does not store what local states here: a feature gate, an admission policy or the kind drops it"},
+	merge.CauseFixed:     {brief: "fixed", why: "as applied, with what others have added to it; the API lets nobody change it any more"},
+	merge.CauseDropped:   {brief: "dropped"},
+	merge.CauseNull:      {brief: "null", gone: "local has null"},
+	merge.CauseStillNull: {gone: "local has null"},
+	merge.CauseDisplaced: {brief: "one-of", gone: "excluded by what else changes"},
+	merge.CauseInside:    {brief: "inside", gone: "inside what local dropped"},
+	merge.CauseReplaced:  {brief: "replaced", gone: "only live has it, and this strategy replaces what holds it"},
+	merge.CauseAnew:      {brief: "new entry", gone: "server-side apply begins the entry anew, since its key changes"},
+	merge.CauseStrategy:  {brief: "strategy", gone: "by this strategy's own rules"},
+}
+
+// causeText says why a value is removed; fromOwners: what was applied is known from
+// managedFields.
+func causeText(c merge.Cause, fromOwners bool) string {
+	applied := "in last-applied, not in local"
+	if fromOwners {
+		applied = "applied last according to managedFields, not in local"
+	}
+	return cmp.Or(causes[c].gone, applied)
 }
 
 // brief returns the cause in a word or two; kind is 0 without a disagreement.
@@ -196,12 +212,7 @@ func brief(c merge.Cause, kind merge.DisagreementKind, conflict bool) string {
 	moved := map[merge.DisagreementKind]string{
 		merge.Update: "update", merge.Drift: "drift", merge.Both: "both moved", merge.Dropped: "dropped",
 	}
-	return cmp.Or(moved[kind], map[merge.Cause]string{
-		merge.CauseLocal: "stated", merge.CauseLive: "only live", merge.CauseDropped: "dropped", merge.CauseNull: "null",
-		merge.CauseDisplaced: "one-of", merge.CauseInside: "inside", merge.CauseSame: "same", merge.CauseServer: "server's",
-		merge.CausePolicy: "policy", merge.CauseReplaced: "replaced", merge.CauseStrategy: "strategy", merge.CauseLines: "by lines",
-		merge.CauseAnew: "new entry", merge.CauseUnstored: "not stored", merge.CauseFixed: "fixed",
-	}[c])
+	return cmp.Or(moved[kind], causes[c].brief)
 }
 
 // Moved says which sides have changed a value that they disagree about.

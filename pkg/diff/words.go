@@ -276,26 +276,3 @@ func (r Report) excluding(by merge.Path) string {
 	shown := r.mask(by, sides{local: merge.Some(is)}).local
 	return by.String() + ": " + Value(shown.Value)
 }
-
-// causeText says why a value is removed; fromOwners: what was applied is known from
-// managedFields.
-func causeText(c merge.Cause, fromOwners bool) string {
-	switch c {
-	case merge.CauseNull, merge.CauseStillNull:
-		return "local has null"
-	case merge.CauseDisplaced:
-		return "excluded by what else changes"
-	case merge.CauseInside:
-		return "inside what local dropped"
-	case merge.CauseReplaced:
-		return "only live has it, and this strategy replaces what holds it"
-	case merge.CauseAnew:
-		return "server-side apply begins the entry anew, since its key changes"
-	case merge.CauseStrategy:
-		return "by this strategy's own rules"
-	}
-	if fromOwners {
-		return "applied last according to managedFields, not in local"
-	}
-	return "in last-applied, not in local"
-}
