@@ -130,59 +130,50 @@ func (r reverting) reveal(p merge.Path, side, now merge.Opt) (merge.Opt, bool) {
 // put returns v with another value at a path, or without it. It is false if its parent is missing,
 // such as an entry of a list on the way.
 func put(v any, p merge.Path, o merge.Opt, typ *merge.Type) (any, bool) {
-	was, there := merge.Lookup(v, p, typ)
-	c := merge.Change{Op: merge.OpRemove, Path: placed(v, p, typ), Old: merge.Opt{Value: was, Set: there}, New: o}
-	if !o.Set && !there {
-		return v, true
-	}
-	var changes []merge.Change
-	if o.Set {
-		c.Op = merge.OpSet
-		for i := 1; i < len(p); i++ {
-			if at, _ := merge.Lookup(v, p[:i], typ); at != nil {
-				continue
-			}
-			hold := merge.Some(map[string]any{})
-			if p[i].Kind != merge.FieldStep {
-				hold.Value = []any{}
-			}
-			if p[i-1].Kind != merge.FieldStep {
-				return v, false
-			}
-			changes = append(changes, merge.Change{Op: merge.OpSet, Path: c.Path[:i], New: hold})
-		}
-	}
-	out, err := merge.Replay(v, append(changes, c))
-	if err != nil {
+	n := merge.NewFinder(v, typ).Reach(p)
+	c := merge.Change{Op: merge.OpSet, Path: placed(v, p, typ), Old: o, New: o}
+	var err error
+	switch {
+	case len(p) == 0:
+		return o.Value, true
+	case n < len(p) && !o.Set:
+		return v, true // it is not there
+	case n < len(p)-1 && p[n].Kind != merge.FieldStep:
 		return v, false
+	case n < len(p):
+		v, err = merge.Put(merge.At[map[string]any](v), c.Path, o.Value)
+		return v, err == nil
+	case !o.Set:
+		c.Op = merge.OpRemove
 	}
-	return out, true
+	v, err = merge.Replay(v, []merge.Change{c})
+	return v, err == nil
 }
 
-// placed returns a path that leads to entries by their places, as far as they are there: a key that an
-// entry leaves out may have a default.
+// placed returns a path with the places of the entries on it, as far as they are there: one that
+// leaves out a key is found by the key's default.
 func placed(v any, p merge.Path, typ *merge.Type) merge.Path {
-	out := slices.Clone(p)
-	for i, s := range p {
-		list, _ := merge.Lookup(v, p[:i], typ)
-		if at := merge.EntryAt(merge.At[[]any](list), s, typ.At(p[:i])); at >= 0 {
-			out[i] = merge.Step{Kind: merge.IndexStep, Index: at}
+	at := slices.Clone(p)
+	for n, s := range p {
+		list, _ := merge.Lookup(v, at[:n], typ)
+		if i := merge.EntryAt(merge.At[[]any](list), s, typ.At(p[:n])); i >= 0 {
+			at[n] = merge.Step{Kind: merge.IndexStep, Index: i}
 		}
 	}
-	return out
+	return at
 }
 
 // ordered returns v with the entries of a list in an order, and entries that it does not name after
 // them; nil leaves it.
 func ordered(v any, p merge.Path, steps []string, typ *merge.Type) any {
-	order := merge.Change{Op: merge.OpOrder, Path: placed(v, p, typ)}
+	c := merge.Change{Op: merge.OpOrder, Path: placed(v, p, typ)}
 	for _, text := range steps {
-		if s, err := merge.ParsePath(text); err == nil && len(s) == 1 {
-			at := placed(v, append(slices.Clone(p), s[0]), typ)
-			order.NewOrder = append(order.NewOrder, at[len(p)])
+		s, err := merge.ParsePath(text)
+		if at := placed(v, slices.Concat(p, s), typ); err == nil && len(s) == 1 && at[len(p)].Kind == merge.IndexStep {
+			c.NewOrder = append(c.NewOrder, at[len(p)])
 		}
 	}
-	out, err := merge.Replay(v, []merge.Change{order})
+	out, err := merge.Replay(v, []merge.Change{c})
 	if err != nil || steps == nil {
 		return v // the list is gone, or its order is unknown
 	}
