@@ -126,10 +126,11 @@ func (h Holders) hold(entry map[string]any) bool {
 }
 
 // Annotators returns the managers that own the last-applied annotation: what they applied
-// is the applier's. An annotation from before managers were recorded has none.
+// is the applier's. An annotation from before managers were recorded has none. kubectl hands it to any manager
+// that applies on the server's side, beside values that the annotation does not have: of those, kubectl alone counts.
 func Annotators(o merge.Owners) (names []string) {
 	for _, owner := range At(o, lastapplied.AnnotationPath) {
-		if owner.Manager != merge.Unrecorded {
+		if owner.Manager != merge.Unrecorded && (owner.Operation != "Apply" || owner.Manager == "kubectl") {
 			names = append(names, owner.Manager)
 		}
 	}
