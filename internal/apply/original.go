@@ -105,8 +105,8 @@ func misshapen(local object.Object, original any, typ *merge.Type) string {
 // and those that own the annotation. Where the user asks for managedFields, kubectl's own and
 // those that the user has named are added. Then values that others own as well do not count.
 func (p *Planner) holders(live map[string]any) ownership.Holders {
-	names := append([]string{p.Manager}, ownership.Annotators(ownership.Of(live))...)
-	holders := ownership.Named(append(names, p.Original.adopted(live)...)...)
+	names, _ := ownership.Annotators(ownership.Of(live))
+	holders := ownership.Named(slices.Concat([]string{p.Manager}, names, p.Original.adopted(live))...)
 	holders.Alone = p.Original.From == ManagedFields
 	return holders
 }

@@ -93,7 +93,8 @@ func Of(item *run.Item, manager string) []Row {
 			c.settled[i].Kind = merge.Drift
 		}
 	}
-	c.appliers = append([]string{manager}, ownership.Annotators(c.owners)...)
+	names, _ := ownership.Annotators(c.owners)
+	c.appliers = append(names, manager)
 	for _, e := range editedKeys(c.settled, p.Type) {
 		is, _ := merge.Lookup(p.Live, e.live, p.Type)
 		wanted, there := merge.Lookup(p.Result, e.stated, p.Type)

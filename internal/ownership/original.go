@@ -128,13 +128,17 @@ func (h Holders) hold(entry map[string]any) bool {
 // Annotators returns the managers that own the last-applied annotation: what they applied
 // is the applier's. An annotation from before managers were recorded has none. kubectl hands it to any manager
 // that applies on the server's side, beside values that the annotation does not have: of those, kubectl alone counts.
-func Annotators(o merge.Owners) (names []string) {
+// kubectl replace and edit are others, too: writers.
+func Annotators(o merge.Owners) (names, writers []string) {
 	for _, owner := range At(o, lastapplied.AnnotationPath) {
-		if owner.Manager != merge.Unrecorded && (owner.Operation != "Apply" || owner.Manager == "kubectl") {
-			names = append(names, owner.Manager)
+		switch name := owner.Manager; {
+		case name == "kubectl-replace", name == "kubectl-edit":
+			writers = append(writers, name)
+		case name != merge.Unrecorded && (owner.Operation != "Apply" || name == "kubectl"):
+			names = append(names, name)
 		}
 	}
-	return names
+	return names, writers
 }
 
 // owned is one manager's hold on a value, as FieldsV1 has it below that value.

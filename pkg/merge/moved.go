@@ -61,6 +61,14 @@ func (m *merger) appliersOwn(o Owner) bool {
 	return slices.Contains(m.triple.Appliers, o.Manager) && (!m.triple.Applied || o.Operation == "Apply" && o.Subresource == "")
 }
 
+// overwritten records that local changes a value of a manager that has written original, and is no applier.
+func (m *merger) overwritten(d Disagreement) {
+	d.Owner = m.owner(d.Path, func(o Owner) bool { return slices.Contains(m.triple.Writers, o.Manager) })
+	if d.Owner != nil && m.policy.Update == TakeLocal {
+		m.plan.Settled = append(m.plan.Settled, d)
+	}
+}
+
 // moved reports whether live's value differs from original's, and from what the server
 // makes of that, and the applier did not write it. Another manager owns it, or no manager
 // does, as where the server filled in a default for a deleted value. Without managedFields

@@ -42,6 +42,10 @@ type Triple struct {
 	// Appliers names the field managers whose values count as the applier's.
 	Appliers []string
 
+	// Writers names the managers that have written Original and are no appliers, as kubectl replace is. What they
+	// own of it is reported where local changes it.
+	Writers []string
+
 	// Applied restricts what counts as the Appliers' to what they own by server-side apply.
 	// Values that they wrote by an update or through a subresource do not count (KEP-555).
 	Applied bool

@@ -39,6 +39,9 @@ func (m *merger) leaf(s *cursor, o, l, v Opt) (Opt, bool) {
 				made.Owner = m.owner(made.Path, m.appliersOwn)
 				m.plan.Settled = append(m.plan.Settled, made)
 			}
+			if len(m.triple.Writers) > 0 {
+				m.overwritten(Disagreement{Kind: Update, Path: s.path(), Original: m.recorded(o), Local: l, Live: v, Winner: LocalSide})
+			}
 			m.because(s, because{l, LocalSide, CauseLocal, o, l, v})
 			return l, true
 		}

@@ -210,7 +210,8 @@ func prepare(in Input) (merge.Triple, []merge.Path) {
 		t.Owners = ownership.Of(t.Live)
 	}
 	if !in.Recorded {
-		t.Appliers = append(t.Appliers[:len(t.Appliers):len(t.Appliers)], ownership.Annotators(t.Owners)...)
+		names, writers := ownership.Annotators(t.Owners)
+		t.Appliers, t.Writers = slices.Concat(t.Appliers, names), writers
 	}
 	t.Claims = ownership.Claims(func(o merge.Owner) bool {
 		return !in.Recorded && slices.Contains(Kubectls, o.Manager) || slices.Contains(t.Appliers, o.Manager) || slices.Contains(in.Former, o.Manager)
