@@ -56,20 +56,23 @@ func Of(obj any) merge.Owners {
 func (o *owners) Partial() bool { return o.partial }
 
 // At lists the owners of the value at the path, or of a part of it, newest first; nil if it
-// has none. A nil *owners has none.
+// has none. Those of the value itself alone come after those of its parts. A nil *owners has none.
 func (o *owners) At(p merge.Path) (out []merge.Owner) {
 	if o == nil {
 		return nil
 	}
-	var entire []merge.Owner
+	var itself, entire []merge.Owner
 	for _, e := range o.entries {
-		switch held, around := descend(e.fields, p); {
-		case held:
+		switch below, held, around := descend(e.fields, p); {
+		case held && (len(below) > 1 || len(below) == 1 && below["."] == nil):
 			out = append(out, e.owner)
+		case held:
+			itself = append(itself, e.owner)
 		case around:
 			entire = append(entire, e.owner)
 		}
 	}
+	out = append(out, itself...)
 	if len(out) == 0 && len(entire) > 0 {
 		if _, there := merge.Lookup(o.live, p, nil); there { // otherwise, others have removed it
 			return entire
@@ -103,20 +106,20 @@ func Claims(own func(merge.Owner) bool) func(merge.Owner) bool {
 	}
 }
 
-// descend reports whether the value at the path is held, and whether only a list around it is, as one value:
-// its type was that when it was set.
-func descend(fields map[string]any, p merge.Path) (held, around bool) {
+// descend returns what is held below the value at the path, and reports whether that is held, and whether only
+// a list around it is, as one value: its type was that when it was set.
+func descend(fields map[string]any, p merge.Path) (below map[string]any, held, around bool) {
 	for _, s := range p {
 		next, ok := fields[keyOf(s, nil)]
 		if !ok {
 			next, ok = fields[keyOf(s, "")] // a key that is absent to the merge
 		}
 		if !ok {
-			return false, len(fields) == 0 && (s.Kind == merge.KeyStep || s.Kind == merge.ValueStep)
+			return nil, false, len(fields) == 0 && (s.Kind == merge.KeyStep || s.Kind == merge.ValueStep)
 		}
 		fields, _ = next.(map[string]any)
 	}
-	return true, false
+	return fields, true, false
 }
 
 // Makers names who has set the fields of an object, in parentheses with a space before them; ""

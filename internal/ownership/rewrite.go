@@ -109,7 +109,7 @@ func (r *Rewrite) Entire(p merge.Path) bool {
 // holds reports whether it is so for an entry: mine is the applier's, for held and around see descend.
 func (r *Rewrite) holds(p merge.Path, is func(mine, held, around bool) bool) bool {
 	return slices.ContainsFunc(r.entries, func(e map[string]any) bool {
-		held, around := descend(merge.At[map[string]any](e, "fieldsV1"), p)
+		_, held, around := descend(merge.At[map[string]any](e, "fieldsV1"), p)
 		return is(isApplier(e, r.Manager), held, around)
 	})
 }
