@@ -1,6 +1,9 @@
 package merge
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // edited pairs entries of live whose key was changed in place with the entries they were.
 // Only live has such an entry by its keys, and either
@@ -8,7 +11,7 @@ import "slices"
 //   - it shares a value that has to be unique in the list (Type.Unique) with an entry of
 //     local that live lacks: the API would refuse both together, or
 //   - it has all that an entry of original states, except for one of several keys, and live
-//     no longer has that entry.
+//     no longer has that entry. Of one that states keys alone it has nothing beside keys.
 //
 // Where several entries are possible partners, none is chosen.
 //
@@ -208,7 +211,7 @@ func allButOneKey(t *Type, a, b any) bool {
 	if !isA || !isB {
 		return false
 	}
-	other, common := 0, false
+	other, common, same := 0, false, false
 	for _, k := range t.Keys {
 		switch {
 		case !sameKey(keyValue(t, k, am), keyValue(t, k, bm)):
@@ -226,9 +229,23 @@ func allButOneKey(t *Type, a, b any) bool {
 		if !equalOpt(Opt{av, true}, Opt{bv, ok}, f) && !(ok && within(f.Type, av, bv)) {
 			return false
 		}
-		common = common || ok && !isZero(av, f.Type)
+		same = same || ok && !isZero(av, f.Type)
 	}
-	return other == 1 && common
+	return other == 1 && (same || common && bare(t, bm))
+}
+
+// bare reports whether an entry has nothing beside its keys, except for what the server fills in or allocates.
+func bare(t *Type, e map[string]any) bool {
+	keys := maps.Clone(e)
+	maps.DeleteFunc(keys, func(name string, _ any) bool { return !isKey(t, name) })
+	filled := At[map[string]any](Complete(keys, t.Elem, true))
+	for name, v := range e {
+		f := t.Elem.Field(name)
+		if !isKey(t, name) && !f.Allocated && !isZero(v, f.Type) && !Equal(v, filled[name], f.Type) {
+			return false
+		}
+	}
+	return true
 }
 
 // keyed returns an entry with its implied keys filled in, so that the key that differs can

@@ -156,14 +156,15 @@ func shareUnique(t *merge.Type, a, b any) bool {
 }
 
 // allButOne: of several keys just one differs, all else that the entry states stands in is,
-// and something that both have, a key or a value, is not what goes without saying.
+// and a value that both have is not what goes without saying. Without such a value, a key is
+// not, and is has nothing beside keys that does not go without saying.
 func allButOne(t *merge.Type, entry, is any) bool {
 	e, _ := entry.(map[string]any)
 	m, _ := is.(map[string]any)
 	if len(t.Keys) < 2 || e == nil || m == nil {
 		return false
 	}
-	differ, common, key := 0, false, map[string]bool{}
+	differ, common, value, key := 0, false, false, map[string]bool{}
 	for _, k := range t.Keys {
 		key[k.Name] = true
 		if merge.Equal(keyOf(t, k, e).Value, keyOf(t, k, m).Value, nil) {
@@ -181,9 +182,16 @@ func allButOne(t *merge.Type, entry, is any) bool {
 		if !stands(f, v, merge.Opt{Value: other, Set: ok}) {
 			return false
 		}
-		common = common || ok && !zero(v, f.Type)
+		value = value || ok && !zero(v, f.Type)
 	}
-	return differ == 1 && common
+	bare := maps.Clone(m)
+	maps.DeleteFunc(bare, func(name string, _ any) bool { return !key[name] })
+	made, _ := merge.Complete(bare, t.Elem, true).(map[string]any)
+	for name, v := range m {
+		f, _ := fieldOf(t.Elem, name)
+		common = common && (key[name] || f.Allocated || zero(v, f.Type) || same(merge.Some(v), merge.Some(made[name]), f))
+	}
+	return differ == 1 && (value || common)
 }
 
 // stands: all that v states is stated there too.
