@@ -220,7 +220,7 @@ func leftOf(t *Type, o, v any) Opt {
 			}
 			if left := leftOf(f.Type, ov, vv); left.Set {
 				out[name] = left.Value
-			} else if f.Default != nil && Equal(vv, f.Default, f.Type) {
+			} else if f.Default != nil && Equal(vv, Complete(f.Default, f.Type, true), f.Type) {
 				defaults[name] = vv
 			} else if f.Required && f.Default == nil {
 				return Opt{}
