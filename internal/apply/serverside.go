@@ -321,7 +321,7 @@ func (p *Planned) reportReleased(k *serverSides) {
 // is also what the plan takes over from others. The write then needs no force: a manager that
 // changes such a value meanwhile holds it, and the server refuses the write.
 func (p *Planned) take(k *serverSides, forced []merge.Path) error {
-	for _, c := range removals(p.Changes) {
+	for _, c := range removals(p.Changes, p.Applying.Config, p.Type) {
 		if k.Entire(c.Path) {
 			if err := k.Itemize(merge.At[map[string]any](k.shares.Applied), p.Type); err != nil {
 				return err
@@ -346,12 +346,13 @@ func (p *Planned) take(k *serverSides, forced []merge.Path) error {
 	return nil
 }
 
-// removals returns the changes that remove a value. Annotations are removed one by one: the last-applied annotation,
-// which no side has, stays.
-func removals(changes []merge.Change) (out []merge.Change) {
+// removals returns the changes that remove a value, or empty one that is not applied: the mirror of an empty field.
+// Annotations are removed one by one: the last-applied annotation, which no side has, stays.
+func removals(changes []merge.Change, conf any, typ *merge.Type) (out []merge.Change) {
 	for _, c := range changes {
+		_, applied := merge.Lookup(conf, c.Path, typ)
 		switch all, _ := c.Old.Value.(map[string]any); {
-		case c.Op != merge.OpRemove:
+		case c.Op != merge.OpRemove && (applied || c.New.Value != ""):
 		case c.Path.String() == lastapplied.AnnotationPath[:2].String():
 			for name, v := range all {
 				out = append(out, merge.Change{Op: c.Op, Path: c.Path.Child(merge.Named(name)), Old: merge.Some(v)})
