@@ -213,7 +213,8 @@ func containers(pod map[string]any) []map[string]any {
 }
 
 // podProblems returns what keeps a pod that has not ended from being ready. That is why it is not
-// scheduled, as the server states it (for example a scheduling gate), else what is a row of Troubles.
+// scheduled, as the server states it (for example a scheduling gate), else why its containers do not run, as the
+// kubelet states it, else a readiness gate.
 func podProblems(pod map[string]any, now time.Time) (problems []Problem) {
 	name := merge.At[string](pod, "metadata", "name")
 	if phase := merge.At[string](pod, "status", "phase"); phase == "Succeeded" || phase == "Failed" {
@@ -224,7 +225,7 @@ func podProblems(pod map[string]any, now time.Time) (problems []Problem) {
 	}
 	for _, c := range containers(pod) {
 		p := Problem{Pod: name, Container: merge.At[string](c, "name"), Reason: merge.At[string](c, "state", "waiting", "reason"), Message: merge.At[string](c, "state", "waiting", "message")}
-		if _, known := trouble(p.Reason); known {
+		if !slices.Contains(starting, p.Reason) {
 			if last := merge.At[map[string]any](c, "lastState", "terminated"); p.Reason == "CrashLoopBackOff" && last != nil {
 				p.Message = exited(last) + ": " + p.Message
 			}
@@ -233,8 +234,14 @@ func podProblems(pod map[string]any, now time.Time) (problems []Problem) {
 			problems = append(problems, p)
 		}
 	}
+	if c := object.Condition(pod, "Ready"); len(problems) == 0 && isFalse(c) && because(c) == "ReadinessGatesNotReady" {
+		problems = []Problem{{Reason: because(c), Message: merge.At[string](c, "message"), Pod: name}}
+	}
 	return problems
 }
+
+// starting are the reasons of a container that waits as every container does before its start; "": it does not wait.
+var starting = []string{"", "ContainerCreating", "PodInitializing"}
 
 // crashing reports whether a container is between two crashes. The kubelet reports
 // CrashLoopBackOff only while it delays the next start. A start that has not lasted longer

@@ -174,15 +174,17 @@ func held(v Verdict, s Subject) Verdict {
 			continue
 		}
 		help := "OrderedReady replaces no pod before this one, of an older revision, is ready; if it never will be: kubectl delete pod " + name
-		problems := podProblems(p, s.Now)
+		problems, alone := podProblems(p, s.Now), len(v.Suspects) == 0
 		for i := range problems {
 			problems[i].Message += ": " + help + object.In(merge.At[string](p, "metadata", "namespace"))
+			if _, known := trouble(problems[i].Reason); known {
+				v.Suspects = append(v.Suspects, problems[i])
+			}
 		}
-		v.Suspects = append(v.Suspects, problems...)
 		switch {
-		case len(v.Suspects) == 0:
+		case alone && len(problems) == 0:
 			v.Problem = Problem{Reason: reasonProgressing, Message: "it is not ready: " + help, Pod: name, Container: c}
-		case len(v.Suspects) == len(problems):
+		case alone:
 			v.Problem = problems[0]
 		}
 		return v
@@ -247,6 +249,9 @@ func job(s Subject) Verdict {
 	}
 	if c := object.Condition(o, "Failed"); isTrue(c) {
 		return lastWords(failed(because(c), stated(c, "the job has failed")), s)
+	}
+	if c := object.Condition(o, "FailureTarget"); isTrue(c) {
+		return waiting(because(c), stated(c, "the job has failed, and its pods are being ended"))
 	}
 	if merge.At[bool](o, "spec", "suspend") {
 		return skipped("Suspended", "it is suspended")
