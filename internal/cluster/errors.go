@@ -268,6 +268,8 @@ func way(code int, message string) string {
 		return ": merge without --server-side"
 	case strings.Contains(message, ": field not declared in schema"):
 		return ": its managedFields name a version of the kind that does not have the field: kubectl merge migrate --to=server-side rewrites them; if it does not help, merge without --server-side"
+	case strings.Contains(message, "failed to create typed live object"):
+		return ": live has a value of a type that the kind no longer has there: merge once without --server-side"
 	case strings.HasPrefix(message, "request to convert CR "), strings.Contains(message, "failed to convert merged object"):
 		return ": its managedFields name a version of the kind, or fields of one, that there are no more: kubectl merge migrate --to=server-side rewrites them"
 	case strings.Contains(message, "unable to load root certificates"):

@@ -13,6 +13,7 @@ func TestWay(t *testing.T) {
 		{500, "Internal error occurred: etcdserver: leader changed", ": try again"},
 		{500, `.spec.new: field not declared in schema`, ": its managedFields name a version of the kind that does not have the field: kubectl merge migrate --to=server-side rewrites them; if it does not help, merge without --server-side"},
 		{500, `failed to create typed patch object (a/t; example.com/v1, Kind=Thing): .spec.new: field not declared in schema`, ": merge without --server-side"},
+		{500, `failed to create typed live object (a/t; example.com/v1, Kind=Thing): .spec.n: expected numeric (int or float), got string`, ": live has a value of a type that the kind no longer has there: merge once without --server-side"},
 		{422, "spec.replicas: invalid value", ""},
 	} {
 		if got := way(tt.code, tt.message); got != tt.want {
