@@ -131,7 +131,7 @@ func (m *merger) made(from made, s *cursor) Opt {
 
 // fillable reports whether the server may fill something into a value of this place. It
 // does not fill into a stated value without parts. Nor does it where neither the field nor
-// a type around it has a default.
+// a field or type around it has a default.
 func (s *cursor) fillable(a Opt) bool {
 	if a.Set && IsScalar(a.Value) {
 		return a.Value == nil || s.field.ZeroIsAbsent && isZero(a.Value, s.field.Type)
@@ -140,7 +140,7 @@ func (s *cursor) fillable(a Opt) bool {
 		return true
 	}
 	for up := s.up; up != nil; up = up.up {
-		if t := up.field.Type; t != nil && len(t.Defaults) > 0 {
+		if t := up.field.Type; up.field.Default != nil || t != nil && len(t.Defaults) > 0 {
 			return true
 		}
 	}
