@@ -31,7 +31,7 @@ type Object struct {
 	Group, Kind, Namespace, Name string
 
 	// Triple's sides answer conditions: an object has what local has, and what only live
-	// has.
+	// has, unless local removes that with a null.
 	Triple merge.Triple
 }
 
@@ -51,7 +51,18 @@ func (rs Rules) For(o Object) Rules {
 
 func (r Rule) holds(o Object) bool {
 	return r.mayMean(Typed{Group: o.Group, Kind: o.Kind}) && fits(r.Name, o.Name) && fits(r.Namespace, o.Namespace) &&
-		(len(r.Has) == 0 || has(o.Triple.Local, r.Has) || has(o.Triple.Live, r.Has) && !has(o.Triple.Original, r.Has))
+		(len(r.Has) == 0 || has(o.Triple.Local, r.Has) ||
+			has(o.Triple.Live, r.Has) && !has(o.Triple.Original, r.Has) && !nulled(o.Triple.Local, r.Has))
+}
+
+// nulled reports whether v has null at the path, or around it.
+func nulled(v any, p merge.Path) bool {
+	for n := range p {
+		if e, ok := merge.Lookup(v, p[:n+1], nil); ok && e == nil {
+			return true
+		}
+	}
+	return false
 }
 
 func has(v any, p merge.Path) bool {
