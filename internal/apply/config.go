@@ -137,10 +137,10 @@ func (c configuring) saysNull(s spot, parent *merge.Type, name string, there boo
 	f, declared := parent.Fields[name]
 	v, was := merge.Lookup(c.live, s.path, c.Type)
 	switch {
-	case was && !there && !emptyList(v):
-		return false
 	case parent.Source != merge.SourceBuiltin: // null is a value, and not the default that it asks for
 		return f.Nullable && (!there || was && v == nil)
+	case was && !there && !emptyList(v):
+		return false
 	}
 	return declared && (!there || s.typ != nil && s.typ.Kind == merge.Scalar)
 }
