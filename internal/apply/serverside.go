@@ -332,6 +332,11 @@ func (p *Planned) take(k *serverSides, forced []merge.Path) error {
 				return err
 			}
 		}
+		if around := c.Path[:len(c.Path)-1]; p.nulls(around) && k.Others(around) {
+			if err := k.Take(around, map[string]any{}, p.Type); err != nil {
+				return err
+			}
+		}
 	}
 	if !p.Applying.copied {
 		return nil
@@ -344,6 +349,14 @@ func (p *Planned) take(k *serverSides, forced []merge.Path) error {
 		}
 	}
 	return nil
+}
+
+// nulls reports whether the plan empties a map that the server then makes null of, which a custom resource's type
+// does not have: it removes the map if no other manager holds it.
+func (p *Planned) nulls(at merge.Path) bool {
+	typ := p.Type.At(at)
+	is, _ := merge.Lookup(p.Result, at, p.Type)
+	return len(at) > 0 && typ != nil && typ.Kind == merge.Map && typ.Source != merge.SourceBuiltin && !merge.HasEntries(is)
 }
 
 // removals returns the changes that remove a value, or empty one that is not applied: the mirror of an empty field.
