@@ -199,9 +199,16 @@ func fieldsStay(local map[string]any, at place, typ *merge.Type) map[string]any 
 		if !held || !stated && excluded(name, local, typ) {
 			continue
 		}
-		if stated {
-			v = withOthers(v, place{a, o, merge.At[any](at.live, name)}, typ.Field(name).Type)
-		} else if v = possible(a, apart(o), typ.Field(name).Type); v == nil {
+		t, inside := typ.Field(name).Type, place{a, o, merge.At[any](at.live, name)}
+		switch isMap := t != nil && t.Kind == merge.Map && !t.Atomic; {
+		case stated:
+			v = withOthers(v, inside, t)
+		case isMap: // the merge itself leaves what the applier has not applied, if nothing that local states excludes it
+			v = withOthers(map[string]any{}, inside, t)
+		default:
+			v = possible(a, apart(o), t)
+		}
+		if v == nil || !stated && !merge.HasEntries(v) && merge.HasEntries(o) {
 			continue
 		}
 		out[name] = v
