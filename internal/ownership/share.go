@@ -306,6 +306,15 @@ func excluded(name string, local map[string]any, typ *merge.Type) bool {
 	return false
 }
 
+// nameless reports whether what stays of an entry lacks another key that identifies it, such as the name of a
+// Service's port: the server refuses it beside other entries.
+func nameless(typ *merge.Type, entry, stays any) bool {
+	return slices.ContainsFunc(slices.Concat(typ.Unique...), func(k merge.Key) bool {
+		is, had := merge.At[any](stays, k.Name), merge.At[any](entry, k.Name)
+		return had != nil && had != k.Default && is == nil
+	})
+}
+
 // entriesStay puts an entry that stays after the one that it follows in live.
 func entriesStay(local []any, at place, typ *merge.Type) []any {
 	applied, _ := at.applied.([]any)
@@ -320,7 +329,7 @@ func entriesStay(local []any, at place, typ *merge.Type) []any {
 		}
 		if n := is.At(step); n >= 0 {
 			now[n] = withOthers(now[n], place{applied[i], others[h], live[w]}, typ.Elem)
-		} else if e := apart(others[h]); e != nil {
+		} else if e := apart(others[h]); e != nil && !nameless(typ, live[w], e) {
 			stay[w] = e
 		}
 	}
