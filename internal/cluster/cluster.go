@@ -49,7 +49,10 @@ type Cluster struct {
 
 	Kubeconfig string // its name, for errors
 
+	whole sync.Map // the Secrets whose values are among Values, by namespace and name
+
 	client    *rest.RESTClient
+	warnings  rest.WarningHandlerWithContext // may be nil
 	host      string
 	identity  string        // of the server, as far as known from the configuration; see identity
 	timeout   time.Duration // of a request; 0: none
@@ -96,6 +99,7 @@ func New(flags Getter, warnings rest.WarningHandlerWithContext) (*Cluster, error
 	}
 	return &Cluster{
 		client:      client,
+		warnings:    warnings,
 		host:        config.Host,
 		identity:    identity(config),
 		timeout:     config.Timeout,

@@ -3,9 +3,13 @@ package cluster
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
+	"strings"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 
@@ -147,6 +151,9 @@ func (c *Cluster) requestObject(ctx context.Context, t Target, verb string, req 
 	}
 	if redact.IsSecretKind(t.Group, t.Kind) {
 		c.Values.Add(obj)
+		if verb == "get" && obj["kind"] != "PartialObjectMetadata" {
+			c.whole.Store([2]string{t.Namespace, t.Name}, true)
+		}
 	}
 	return obj, nil
 }
@@ -168,11 +175,57 @@ func (c *Cluster) answer(ctx context.Context, t Target, verb string, req *rest.R
 	var pause time.Duration
 	defer metered(ctx)()
 	ctx = context.WithValue(ctx, subjectKey{}, t)
-	result := req.Do(context.WithValue(ctx, pauseKey{}, &pause))
-	if err := result.Error(); err != nil { // the error of Raw lacks the server's message
-		return nil, c.refused(err, t, verb, pause)
+	result, hidden := c.sent(context.WithValue(ctx, pauseKey{}, &pause), t, verb, req)
+	err := result.Error() // that of Raw lacks the server's message
+	if err == nil {
+		return result.Raw()
 	}
-	return result.Raw()
+	if err = c.refused(err, t, verb, pause); hidden {
+		refusal(err).Text = unshown
+	}
+	return nil, err
+}
+
+// unshown stands in the place of a server's words about a Secret that cannot be read.
+const unshown = "the server's words are not shown, as they may hold the Secret's values, which cannot be read to blank them: have get on it granted to you"
+
+// sent sends a request. The refusal of a write to a Secret, and warnings about it, may quote the
+// Secret's values: if those were not read, they are now. If they cannot be, the words are hidden.
+func (c *Cluster) sent(ctx context.Context, t Target, verb string, req *rest.Request) (result rest.Result, hidden bool) {
+	if c.Values == nil || verb == "get" || verb == "create" || !redact.IsSecretKind(t.Group, t.Kind) {
+		return req.Do(ctx), false
+	}
+	result = req.WarningHandlerWithContext(rest.NoWarnings{}).Do(ctx)
+	refused, warned := quoting(result.Error()), result.Warnings()
+	if _, known := c.whole.Load([2]string{t.Namespace, t.Name}); !known && (refused || len(warned) > 0) {
+		_, err := c.get(context.WithoutCancel(ctx), t)
+		hidden = err != nil && !(refused && IsNotFound(err)) // it would have been created
+	}
+	for _, w := range warned {
+		if hidden {
+			w.Text = unshown
+		}
+		if c.warnings != nil {
+			c.warnings.HandleWarningHeaderWithContext(ctx, w.Code, w.Agent, w.Text)
+		}
+	}
+	return result, hidden && refused
+}
+
+// quoting reports whether an error may have the words of a policy, a webhook or the validation of
+// an object, and not only those of the server's own about the request.
+func quoting(err error) bool {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return false
+	}
+	s := status.Status()
+	switch s.Code {
+	case http.StatusUnauthorized, http.StatusNotFound, http.StatusConflict, http.StatusTooManyRequests,
+		http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return strings.Contains(s.Message, "denied")
+	}
+	return !strings.Contains(s.Message, ` is forbidden: User "`)
 }
 
 // Propagation states what happens to the dependents of an object that is deleted.

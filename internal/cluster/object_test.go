@@ -183,6 +183,48 @@ func TestSecretsAreRemembered(t *testing.T) {
 	}
 }
 
+// warned collects warnings.
+type warned []string
+
+func (w *warned) HandleWarningHeaderWithContext(_ context.Context, _ int, _, text string) {
+	*w = append(*w, text)
+}
+
+// TestSecretQuoted: what a policy says about a Secret that is written without having been read has
+// none of its values, as they are read then; where they cannot be, its words are not passed on.
+func TestSecretQuoted(t *testing.T) {
+	denied := status(403, "Forbidden", `secrets "s" is forbidden: a policy denied request: bad value aHVudGVyMjIy`)
+	unread := status(403, "Forbidden", `secrets "s" is forbidden: User "u" cannot get resource "secrets" in API group ""`)
+	stored := reply{body: `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s","namespace":"prod"},"data":{"a":"aHVudGVyMjIy"}}`}
+	deleted := reply{body: `{"kind":"Status","status":"Success"}`, header: map[string]string{"Warning": `299 - "bad value aHVudGVyMjIy"`}}
+	for _, tt := range []struct {
+		replies   []reply
+		err, warn string
+		requests  int
+	}{
+		{[]reply{denied, stored}, "bad value ***", "", 2},
+		{[]reply{denied, unread}, unshown, "", 2},
+		{[]reply{deleted, status(404, "NotFound", `secrets "s" not found`)}, "", unshown, 2},
+		{[]reply{deleted, stored}, "", "bad value ***", 2},
+		{[]reply{unread}, `User "u" cannot`, "", 1},
+		{[]reply{status(409, "Conflict", "Operation cannot be fulfilled")}, "cannot be fulfilled", "", 1},
+	} {
+		c, a := serve(t, map[string][]reply{"/api/v1/namespaces/prod/secrets/s": tt.replies})
+		var said warned
+		c.warnings = &said
+		_, err := c.Delete(t.Context(), Target{Resource: secrets, Namespace: "prod", Name: "s"}, Deletion{UID: "u"})
+		if (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
+			t.Errorf("%v, want %s", err, tt.err)
+		}
+		if got := c.Values.BlankOthers(strings.Join(said, "")); got != tt.warn {
+			t.Errorf("warned of %q, want %q", got, tt.warn)
+		}
+		if len(a.seen()) != tt.requests {
+			t.Errorf("%s: %q", tt.err, a.seen())
+		}
+	}
+}
+
 // TestSubject: a warning names the object that its request is about.
 func TestSubject(t *testing.T) {
 	if _, ok := Subject(t.Context()); ok {
