@@ -142,7 +142,7 @@ func (u *undoing) run(ctx context.Context) error {
 	ended := t.ended(s, nil, all)
 	t.errs = append(t.errs, t.out.ended(ended), t.out.close(ctx))
 	conflicts := u.conflicts(notes, s.Items)
-	left += len(u.omitted) + conflicts + u.skipped(notes, s.Plan) + u.left(notes, plan.Left()[len(known):])
+	left += len(u.omitted) + conflicts + u.skipped(notes, s.Plan) + u.left(notes, append(plan.Left()[len(known):], u.unrestored(s.Items)...))
 	if u.rolledBack == nil {
 		notes.summary(outcome.Summarize(ended))
 	}
@@ -239,6 +239,21 @@ func (u *undoing) item(t *results, item *run.Item) {
 	if err := t.out.printObject(item); err != nil {
 		t.errs = append(t.errs, &run.ObjectError{Target: item.Target, Err: err})
 	}
+}
+
+// unrestored returns the values that were sent to be restored, and that the server has not stored. One that was sent
+// to be removed, and is there again, may be the server's own: it is kept.
+func (u *undoing) unrestored(items []*run.Item) (left []undo.Left) {
+	for _, item := range items {
+		for _, at := range slices.Concat(item.Result.Restored, item.Result.Unstored) {
+			if _, sent := merge.Lookup(item.Result.Planned.Final, at, item.Result.Planned.Type); !sent {
+				u.kept = true
+				continue
+			}
+			left = append(left, undo.Left{Target: item.Target, Value: at.String(), Reason: "the server does not store it as it was before the run", Lost: true})
+		}
+	}
+	return left
 }
 
 // outcomeOf describes what an undo does about the value of a note; "" if only the server had set it,

@@ -52,6 +52,7 @@ type Result struct {
 	// Restored holds the paths of values that were sent to be replaced or removed, and that the
 	// server's answer has as before: an admission webhook, or the server, restored them.
 	Restored []merge.Path
+	Unstored []merge.Path // of other values that were sent, and that the answer lacks or has changed
 }
 
 // Writes reports whether p leads to a write: something changes and no conflict is left.

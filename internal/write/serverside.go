@@ -191,7 +191,7 @@ func (c *applying) reportUnstored(obj map[string]any) {
 		default:
 			c.note("the server does not store " + at + ": a feature gate, an admission policy or the kind drops it")
 		}
-		known[at] = true
+		known[at], c.out.Unstored = true, append(c.out.Unstored, change.Path)
 	}
 }
 
