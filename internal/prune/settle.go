@@ -49,10 +49,8 @@ func (p *Pruner) Begin(ctx context.Context, plan *run.Plan) error {
 // the same again.
 func (p *Pruner) End(ctx context.Context, plan *run.Plan) error {
 	kept, complete := p.outcome(plan)
-	if p.Disband {
-		for _, m := range p.Remaining(ctx, plan) {
-			kept = append(kept, applyset.Decision{Member: m.Member, Action: applyset.Keep})
-		}
+	for _, m := range p.Remaining(ctx, plan) {
+		kept = append(kept, applyset.Decision{Member: m.Member, Action: applyset.Keep})
 	}
 	switch {
 	case complete && p.Disband && len(kept)+len(p.down) == 0:
@@ -65,8 +63,8 @@ func (p *Pruner) End(ctx context.Context, plan *run.Plan) error {
 	return nil
 }
 
-// Remaining lists the members that are deleted and are still there because of their finalizers: a
-// set that is deleted keeps its parent for them. One that cannot be read counts.
+// Remaining lists the members that are deleted and are still there because of their finalizers: the
+// parent lists their kinds until a later run finds them gone. One that cannot be read counts.
 func (p *Pruner) Remaining(ctx context.Context, plan *run.Plan) []Member {
 	all := slices.Concat(p.Leaving, object.Each(run.Deletions(plan.Others), func(item *run.Item) Member { return *p.members[item] }))
 	return slices.DeleteFunc(all, func(m Member) bool {
