@@ -201,7 +201,11 @@ func (c *call) lastApplied(ctx context.Context) ([]object.Object, error) {
 		case was.State == lastapplied.Blanked:
 			item.Err = fmt.Errorf("%s: its annotation does not keep the values: %s", t, file)
 		default:
-			out = append(out, object.Object{Value: value}.InNamespace(t.Namespace))
+			o := object.Object{Value: value}.InNamespace(t.Namespace)
+			if _, err := k.cluster.Find(ctx, o.Group(), o.Version(), o.Kind()); errors.As(err, new(*cluster.UnknownKindError)) {
+				o.Value["apiVersion"] = t.GroupVersion() // its own is not served any more
+			}
+			out = append(out, o)
 		}
 	}
 	return out, k.Errs()

@@ -46,6 +46,9 @@ func (c *call) request(ctx context.Context) (request, error) {
 		return request{}, err
 	}
 	objects, err := c.lastApplied(ctx)
+	if objects != nil && c.release == "" {
+		planner.Validate = apply.Ignore // what was applied is stored as far as it is known
+	}
 	job := &run.Job{
 		Planner: planner, Concurrency: c.concurrency, Needs: p.needs, Shown: true,
 		// By the flag, and by the plan that the run is bound to, which refuses all others.
