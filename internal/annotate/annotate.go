@@ -109,9 +109,9 @@ func Usable(was lastapplied.Original, live map[string]any) error {
 	case was.State == lastapplied.None:
 		return fmt.Errorf("no last-applied-configuration annotation found on resource%s: to create the annotation, use command `kubectl merge set-last-applied --create-annotation -f FILE`", ownership.Makers(live))
 	case was.Problem != "":
-		return errors.New(was.Problem)
+		return errors.New(was.Flaw() + ": put back what was applied: kubectl merge set-last-applied -f FILE")
 	case was.Blanking == lastapplied.BlankAll:
-		return errors.New("last-applied: the configuration was too large to be kept, so that only the object's name stands there, and metadata.managedFields have what was applied: there is no field in it to change; shorten the other annotations, and merge again")
+		return errors.New("last-applied: the configuration was too large to be kept, so that only the object's name stands there, and metadata.managedFields have what was applied: there is no field in it to change; shorten the file, or other annotations if the object has any, and merge again")
 	}
 	return nil
 }

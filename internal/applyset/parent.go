@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/sets"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -146,7 +147,7 @@ func items(text string) []string {
 	if text == "" {
 		return nil
 	}
-	return strings.Split(text, ",")
+	return object.Each(strings.Split(text, ","), strings.TrimSpace)
 }
 
 // additional returns the namespaces sorted, each once, without the parent's own and "".

@@ -11,7 +11,7 @@ import (
 // most is how many lines the program may have: all Go of cmd, internal and pkg without tests, what
 // is generated included. Any commit may lower it. Only a new capability raises it, by no more than
 // the size that its issue names.
-const most = 67308
+const most = 67321
 
 // TestSize: find cmd internal pkg -name '*.go' ! -name '*_test.go' | xargs cat | wc -l
 func TestSize(t *testing.T) {

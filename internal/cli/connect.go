@@ -67,7 +67,8 @@ func (e *env) existing(err error) error {
 	}
 	name := cmp.Or(*e.flags.Context, config.CurrentContext)
 	if c := config.Contexts[name]; err == nil && c != nil && config.Clusters[c.Cluster] == nil && *e.flags.ClusterName+*e.flags.APIServer == "" {
-		return fmt.Errorf("kubeconfig: context %q: its cluster %q does not exist: correct it, or choose another with --context; there are: %s", name, c.Cluster, listed(slices.Sorted(maps.Keys(config.Clusters))))
+		usable := slices.DeleteFunc(slices.Sorted(maps.Keys(config.Contexts)), func(n string) bool { return config.Clusters[config.Contexts[n].Cluster] == nil })
+		return fmt.Errorf("kubeconfig: context %q: its cluster %q does not exist: correct it, or choose another with --context; there are: %s", name, c.Cluster, cmp.Or(listed(usable), "none"))
 	}
 	for _, f := range []struct {
 		flag  string

@@ -119,7 +119,7 @@ func (s *editing) loop(ctx context.Context) (said string, err error) {
 			return "Edit cancelled, saved file was empty.", s.draft.Discard()
 		}
 		if reason != nil && (bytes.Equal(before, s.Body) || try > blindTries && !term.IsTerminal(s.In)) {
-			return "", fmt.Errorf("%s: %w", editInVain, reason)
+			return "", fmt.Errorf("%s: %s", editInVain, strings.Join(lines(reason, s.secretValues()), "; "))
 		}
 		if reason = s.Edit.Plan(ctx, func(text string) { s.note(s.Target.String(), text) }); reason != nil {
 			if ctx.Err() != nil {

@@ -195,7 +195,7 @@ func (c *call) lastApplied(ctx context.Context) ([]object.Object, error) {
 		case c.output == "blame" && (was.Problem != "" || !isMap || was.State == lastapplied.Blanked):
 			out = append(out, t.Identity()) // it has owners all the same
 		case was.Problem != "":
-			item.Err = fmt.Errorf("%s: %s", t, was.Problem)
+			item.Err = fmt.Errorf("%s: %s: %s", t, was.Flaw(), file)
 		case !isMap:
 			item.Err = fmt.Errorf("%s: has no last-applied-configuration annotation: %s", t, file)
 		case was.State == lastapplied.Blanked:

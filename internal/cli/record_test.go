@@ -113,7 +113,11 @@ func TestRecordAndUndo(t *testing.T) {
 	against(t, confServer(), "-f", local, "--record", record+"2", "--dry-run").is(t, "nothing is written", failed, "", "there is nothing to record")
 	against(t, confServer(), "-f", local, "--plan", record).is(t, "a record is no plan", failed, "", "is a record of a run")
 
-	b := written()
+	stores := func(a *answers, value string) *answers { // what was there before the run, with this value
+		a.by["PATCH "+confPath] = []string{strings.Replace(confServer().by["GET "+confPath][0], `"data":{"a":"1"`, `"data":{"a":"`+value+`"`, 1)}
+		return a
+	}
+	b := stores(written(), "1")
 	if code, _, errs := offline(t, "undo", record, "-n", "other"); code != failed || !strings.Contains(errs, "error: --namespace=other: "+record+": configmap/conf is of the namespace shop: leave -n out, since a record has the namespaces of its objects\n") {
 		t.Errorf("another namespace: code %d, %s", code, errs)
 	}
@@ -136,8 +140,8 @@ func TestRecordAndUndo(t *testing.T) {
 	if w := c.writes(); len(w) > 0 {
 		t.Errorf("with a conflict sent %q", w)
 	}
-	against(t, since(), "undo", record, "--policy=live").is(t, "theirs stays", 0, "configmap/conf configured\n", `Warning: configmap/conf: data.a: "by hand" stays, as others have set it since`)
-	against(t, since(), "undo", record, "--policy=apply").is(t, "theirs is overwritten", 0, "configmap/conf configured\n", `note: configmap/conf: data.a: "by hand" is overwritten with what was there before`)
+	against(t, stores(since(), "by hand"), "undo", record, "--policy=live").is(t, "theirs stays", 0, "configmap/conf configured\n", `Warning: configmap/conf: data.a: "by hand" stays, as others have set it since`)
+	against(t, stores(since(), "1"), "undo", record, "--policy=apply").is(t, "theirs is overwritten", 0, "configmap/conf configured\n", `note: configmap/conf: data.a: "by hand" is overwritten with what was there before`)
 
 	elsewhere := written()
 	elsewhere.by["GET /api/v1/namespaces/kube-system"] = []string{`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"kube-system","uid":"cluster-2"}}`}

@@ -52,7 +52,7 @@ type Cluster struct {
 	whole sync.Map // the Secrets whose values are among Values, by namespace and name
 
 	client    *rest.RESTClient
-	warnings  rest.WarningHandlerWithContext // may be nil
+	warnings  rest.WarningHandlerWithContext
 	host      string
 	identity  string        // of the server, as far as known from the configuration; see identity
 	timeout   time.Duration // of a request; 0: none
@@ -99,7 +99,7 @@ func New(flags Getter, warnings rest.WarningHandlerWithContext) (*Cluster, error
 	}
 	return &Cluster{
 		client:      client,
-		warnings:    warnings,
+		warnings:    cmp.Or[rest.WarningHandlerWithContext](warnings, rest.NoWarnings{}),
 		host:        config.Host,
 		identity:    identity(config),
 		timeout:     config.Timeout,

@@ -205,9 +205,7 @@ func (c *Cluster) sent(ctx context.Context, t Target, verb string, req *rest.Req
 		if hidden {
 			w.Text = unshown
 		}
-		if c.warnings != nil {
-			c.warnings.HandleWarningHeaderWithContext(ctx, w.Code, w.Agent, w.Text)
-		}
+		c.warnings.HandleWarningHeaderWithContext(ctx, w.Code, w.Agent, w.Text)
 	}
 	return result, hidden && refused
 }

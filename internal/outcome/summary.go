@@ -261,6 +261,8 @@ func (r *Report) objectOf(item *run.Item, became write.Outcome, secrets *redact.
 	}
 	if o.Error == "" {
 		o.Reason = item.Reason()
+	} else if became.Left() {
+		o.Error, o.Reason = "", strings.Replace(o.Error, "of that: fix it", "of the errors of others: fix them", 1)
 	}
 	return o
 }

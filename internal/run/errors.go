@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -81,7 +82,7 @@ type NotReached struct {
 // Hindrance is why items without an error of their own are not written.
 type Hindrance struct {
 	Because  string // "": the other errors of the run
-	Fix      string // what the user can do; "" with an empty Because
+	Fix      string // what the user can do; with an empty Because the last part of it, "" to merge again
 	Conflict bool   // conflicts are the only reason
 	DryRun   bool   // the run is a dry run
 	Prune    bool   // the items are to be deleted
@@ -102,7 +103,7 @@ func (h Hindrance) rest(did, would string) string {
 	}
 	text += map[bool]string{false: "written", true: "pruned"}[h.Prune] + " because "
 	if h.Because == "" {
-		return text + "of that: fix it, and merge again"
+		return text + "of that: fix it, and " + cmp.Or(h.Fix, "merge again")
 	}
 	return text + h.Because + ": " + h.Fix
 }

@@ -114,8 +114,9 @@ func Deletions(items []*Item) []*Item {
 
 // Impact returns what the run does, or has done, to the item and its pods.
 func (i *Item) Impact() impact.Impact {
+	var r *cluster.Refusal
 	switch a := i.Action(); {
-	case cluster.IsRefusal(i.Err):
+	case errors.As(i.Err, &r) && r.Verb != "get":
 		return impact.Impact{Word: impact.Refused, Fields: i.Fixed()}
 	case a == apply.Failed, a == apply.Keep, a == apply.Held:
 		return impact.Impact{}

@@ -292,7 +292,7 @@ func (w *writer) finish(ctx context.Context) {
 // others, if there are any, otherwise conflicts.
 func (w *writer) hindrance(blocks func(*Item) bool) Hindrance {
 	if w.Err != nil || slices.ContainsFunc(w.Items, func(i *Item) bool { return i.Err != nil }) {
-		return Hindrance{}
+		return Hindrance{Fix: map[cluster.Purpose]string{cluster.Undoing: "undo again"}[w.Write.For]}
 	}
 	h, _ := conflicting(w.Items, blocks)
 	return h

@@ -39,7 +39,7 @@ func (c *applying) refused(ctx context.Context, err error) error {
 			return err
 		}
 	}
-	s := sent{Planned: p, owners: ownership.Of(p.Live)}
+	s := sent{Planned: p, owners: ownership.Of(p.Live), undoing: r.For == cluster.Undoing}
 	if text := s.nodePort(r.Text); text != "" {
 		out := *r
 		out.Text = text
@@ -71,7 +71,8 @@ func (c *applying) refused(ctx context.Context, err error) error {
 // sent is the object that was refused.
 type sent struct {
 	apply.Planned
-	owners merge.Owners
+	owners  merge.Owners
+	undoing bool
 }
 
 // lacking returns why a value is required that the file does not have, and what to do; "" for other causes.
@@ -241,7 +242,7 @@ func (s sent) notLocals(at merge.Path) string {
 	if m, isMap := v.(map[string]any); isMap {
 		for _, c := range merge.Diff(map[string]any{}, m, s.Type.At(at)) {
 			if full := append(at[:len(at):len(at)], c.Path...); s.by(full) != "" {
-				return full.String() + " is live's" + s.by(full) + wayOut
+				return full.String() + " is live's" + s.by(full) + s.wayOut(full)
 			}
 		}
 		return ""
@@ -249,7 +250,7 @@ func (s sent) notLocals(at merge.Path) string {
 	if live, there := merge.Lookup(s.Live, at, s.Type); !there || !merge.Equal(live, v, s.Type.At(at)) {
 		return "" // values of an undo are in neither
 	}
-	return "the value is live's" + s.by(at) + wayOut
+	return "the value is live's" + s.by(at) + s.wayOut(at)
 }
 
 // by names who set live's value, with a leading space; "" if unknown.
@@ -320,8 +321,16 @@ func (s sent) changedIn(at merge.Path, message string) []string {
 	return out
 }
 
-// wayOut is the remedy for a value of live that is refused beside one of local.
-const wayOut = ": state it in the file, or as null to remove it"
+// wayOut returns the remedy for a value of live that is refused beside one of local; "" for an undo, which has no file.
+func (s sent) wayOut(at merge.Path) string {
+	switch {
+	case s.undoing:
+		return ""
+	case at[0].Name == "status":
+		return ": a file does not set it: change it with kubectl patch --subresource=status"
+	}
+	return ": state it in the file, or as null to remove it"
+}
 
 // remedy is the remedy for an entry of live and one of local that cannot be in one list.
 const remedy = ": write live's entry in the file as it should be, or remove it from live"

@@ -1,6 +1,7 @@
 package write
 
 import (
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -9,6 +10,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
@@ -27,7 +29,7 @@ func TestPlaceOfARefusal(t *testing.T) {
 		{"spec.ports[1].name", "duplicate value", "spec.ports[port=8080,protocol=TCP].name",
 			"that is live's (set by ops), and local has it at spec.ports[port=80,protocol=TCP].name" + remedy},
 		{"spec.ports[0].name", "duplicate value", "spec.ports[port=80,protocol=TCP].name", "live has it at spec.ports[port=8080,protocol=TCP].name (set by ops)" + remedy},
-		{"spec.clusterIP", "invalid value", "spec.clusterIP", "the value is live's (set by ops)" + wayOut},
+		{"spec.clusterIP", "invalid value", "spec.clusterIP", "the value is live's (set by ops): state it in the file, or as null to remove it"},
 		{"spec.type", "invalid value", "spec.type", ""},
 		{"spec.selector[a.b/c]", "invalid value", `spec.selector["a.b/c"]`, ""},
 		{"spec.selector[[a]]", "invalid value", `spec.selector["[a]"]`, ""},
@@ -38,6 +40,13 @@ func TestPlaceOfARefusal(t *testing.T) {
 		if path, whose := s.place(tt.field, tt.kind); path != tt.path || whose != tt.whose {
 			t.Errorf("%s:\ngot  %s: %q\nwant %s: %q", tt.field, path, whose, tt.path, tt.whose)
 		}
+	}
+	status := merge.Path{merge.Named("status"), merge.Named("storedVersions")}
+	if got := s.wayOut(status); !strings.Contains(got, "--subresource=status") {
+		t.Errorf("%q: status in a file is ignored", got)
+	}
+	if got := (sent{undoing: true}).wayOut(status); got != "" {
+		t.Errorf("%q: an undo has no file", got)
 	}
 	for field, want := range map[string]string{"spec.type": "", "spec.clusterIP": ": live has it, and the file lacks it: put it back"} {
 		if got := s.lacking(metav1.StatusCause{Type: metav1.CauseTypeFieldValueRequired, Field: field}); got != want {
