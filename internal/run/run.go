@@ -99,7 +99,7 @@ type Job struct {
 	Concurrency int
 	Adapt       func(limit int) int // how many requests about single objects are sent at once, given Concurrency; nil: as many
 	Preflight   bool                // if several objects are to be written, try all on the server first
-	Apart       bool                // no item depends on another: none is written before all others, nor stops them
+	Apart       bool                // no item depends on another: none is written before all others, nor stops them; all stay in memory
 	Writes      bool                // what is planned is also sent, and not by a dry run
 	Recreate    Recreation
 	Partial     bool // write objects without conflicts even if others have some
@@ -168,7 +168,7 @@ func (j *Job) Resolve(ctx context.Context, objects []object.Object) (*Plan, erro
 // Merge reads and merges every item and sets its Err if that fails. Then the Pruner decides about
 // live objects that the input does not contain.
 func (p *Plan) Merge(ctx context.Context) {
-	p.large = (p.Shown || p.compares()) && !p.Asked && len(p.Items) > largeFrom
+	p.large = (p.Shown || p.compares()) && !p.Asked && !p.Apart && len(p.Items) > largeFrom
 	merged := p.count(Reading, len(p.Items))
 	rest := p.readLists(ctx, p.Items, merged)
 	p.each(ctx, rest, func(i int) { p.read(ctx, rest[i]) }, merged)

@@ -168,3 +168,22 @@ func TestCompressed(t *testing.T) {
 		t.Error("an object that was reported is still stored")
 	}
 }
+
+// TestApartIsWhole: a large run of objects that depend on no others can be tried first, and written after that.
+func TestApartIsWhole(t *testing.T) {
+	var local, liveObjects strings.Builder
+	for i := range largeFrom + 1 {
+		local.WriteString(conf(fmt.Sprint("c", i), "2"))
+		liveObjects.WriteString(applied(t, fmt.Sprint("c", i), "1", "1"))
+	}
+	p, m := setup(t, local.String(), liveObjects.String())
+	p.Shown, p.Apart, p.Preflight = true, true, false
+	p.Merge(t.Context())
+	p.Write.DryRun = true
+	p.Preview(t.Context(), func(*Item) {})
+	p.Write.DryRun = false
+	p.Send(t.Context(), func(*Item) {})
+	if err := p.Failed(); err != nil || len(m.writes()) != 2*(largeFrom+1) {
+		t.Errorf("%d requests, %v", len(m.writes()), err)
+	}
+}
