@@ -138,15 +138,20 @@ func TestPrepared(t *testing.T) {
 	}
 }
 
-// TestCompressed: of a large run whose objects are printed, few plans are whole at once,
-// and what is printed is the same.
-func TestCompressed(t *testing.T) {
+// largeRun has one object more than a run that is stored whole, each of them changed.
+func largeRun(t *testing.T) (*Plan, *memory) {
 	var local, liveObjects strings.Builder
 	for i := range largeFrom + 1 {
 		local.WriteString(conf(fmt.Sprint("c", i), "2"))
 		liveObjects.WriteString(applied(t, fmt.Sprint("c", i), "1", "1"))
 	}
-	p, m := setup(t, local.String(), liveObjects.String())
+	return setup(t, local.String(), liveObjects.String())
+}
+
+// TestCompressed: of a large run whose objects are printed, few plans are whole at once,
+// and what is printed is the same.
+func TestCompressed(t *testing.T) {
+	p, m := largeRun(t)
 	p.Shown, p.Preflight = true, false
 	p.Merge(t.Context())
 	for _, item := range p.Items {
@@ -171,12 +176,7 @@ func TestCompressed(t *testing.T) {
 
 // TestApartIsWhole: a large run of objects that depend on no others can be tried first, and written after that.
 func TestApartIsWhole(t *testing.T) {
-	var local, liveObjects strings.Builder
-	for i := range largeFrom + 1 {
-		local.WriteString(conf(fmt.Sprint("c", i), "2"))
-		liveObjects.WriteString(applied(t, fmt.Sprint("c", i), "1", "1"))
-	}
-	p, m := setup(t, local.String(), liveObjects.String())
+	p, m := largeRun(t)
 	p.Shown, p.Apart, p.Preflight = true, true, false
 	p.Merge(t.Context())
 	p.Write.DryRun = true
