@@ -124,15 +124,6 @@ func (m Member) String() string { return named(m.GroupKind, m.Name) }
 // Set returns the id of the set that the member is part of, "" for none.
 func (m Member) Set() string { return m.Labels[PartOfLabel] }
 
-// Unmarked returns the merge patch that makes a set's parent an object like any other.
-func (m Member) Unmarked() map[string]any {
-	return map[string]any{"metadata": map[string]any{
-		"resourceVersion": m.ResourceVersion,
-		"labels":          map[string]any{IDLabel: nil},
-		"annotations":     map[string]any{ToolingAnnotation: nil, KindsAnnotation: nil, ResourcesAnnotation: nil, NamespacesAnnotation: nil},
-	}}
-}
-
 // Identity distinguishes an object from all others, whatever its version.
 type Identity struct {
 	GroupKind

@@ -108,9 +108,8 @@ func (u *undoing) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	notes := t.notes
 	if u.partial {
-		if err := u.except(ctx, notes); err != nil {
+		if err := u.except(ctx, t.notes); err != nil {
 			return err
 		}
 	}
@@ -121,9 +120,9 @@ func (u *undoing) run(ctx context.Context) error {
 	s.Merge(ctx)
 	u.line.End()
 	known := plan.Left()
-	left, all := u.left(notes, known), slices.Concat(s.Items, s.Others)
+	left, all := u.left(t.notes, known), slices.Concat(s.Items, s.Others)
 	if left > 0 && u.policy == "strict" && s.Failed() == nil {
-		conflicts := u.conflicts(notes, s.Items)
+		conflicts := u.conflicts(t.notes, s.Items)
 		return t.refuses(ctx, s, all, u.stopped(conflicts == 0 && !slices.ContainsFunc(known, func(l undo.Left) bool { return !l.Lost }), conflicts))
 	}
 	if err = u.review(ctx, s, true); err == nil && u.interactive {
@@ -141,10 +140,10 @@ func (u *undoing) run(ctx context.Context) error {
 	u.finish(ctx, s.Plan, s.Send, func(item *run.Item) { u.item(t, item) })
 	ended := t.ended(s, nil, all)
 	t.errs = append(t.errs, t.out.ended(ended), t.out.close(ctx))
-	conflicts := u.conflicts(notes, s.Items)
-	left += len(u.omitted) + conflicts + u.skipped(notes, s.Plan) + u.left(notes, append(plan.Left()[len(known):], u.unrestored(s.Items)...))
+	conflicts := u.conflicts(t.notes, s.Items)
+	left += len(u.omitted) + conflicts + u.skipped(t.notes, s.Plan) + u.left(t.notes, append(plan.Left()[len(known):], u.unrestored(s.Items)...))
 	if u.rolledBack == nil {
-		notes.summary(outcome.Summarize(ended))
+		t.notes.summary(outcome.Summarize(ended))
 	}
 	err = u.bound.ended(errors.Join(s.Failed(), errors.Join(t.errs...)))
 	if left > 0 && (err == nil || held(err)) {
@@ -153,7 +152,7 @@ func (u *undoing) run(ctx context.Context) error {
 			err = u.stopped(false, conflicts)
 		}
 	}
-	u.idle(notes, s.Plan, err)
+	u.idle(t.notes, s.Plan, err)
 	return rec.end(ctx, s, err)
 }
 

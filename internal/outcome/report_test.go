@@ -97,4 +97,10 @@ func TestReportErrors(t *testing.T) {
 	if d.Objects[1].Reason != "is marked" || d.Objects[1].Error != "" {
 		t.Errorf("%+v", d.Objects[1])
 	}
+	unreached := changed()
+	unreached.Err = &run.NotReached{Hindrance: run.Hindrance{Fix: "undo again"}}
+	d, _ = report(t, &Report{}, &run.Plan{Job: &run.Job{}, Items: []*run.Item{unreached}}, secrets)
+	if got := d.Objects[0]; got.Reason != "was not written because of the errors of others: fix them, and undo again" || got.Error != "" {
+		t.Errorf("%+v", got)
+	}
 }

@@ -259,10 +259,13 @@ func (r *Report) objectOf(item *run.Item, became write.Outcome, secrets *redact.
 			o.Error = strings.TrimPrefix(secrets.Blank(err.Error()), t.String()+": ")
 		}
 	}
-	if o.Error == "" {
+	switch reached, is := errors.AsType[*run.NotReached](item.Err); {
+	case is:
+		o.Error, o.Reason = "", reached.Reason()
+	case o.Error == "":
 		o.Reason = item.Reason()
-	} else if became.Left() {
-		o.Error, o.Reason = "", strings.Replace(o.Error, "of that: fix it", "of the errors of others: fix them", 1)
+	case became.Left():
+		o.Error, o.Reason = "", o.Error
 	}
 	return o
 }

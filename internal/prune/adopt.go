@@ -207,7 +207,11 @@ func (s *Set) Remove(ctx context.Context, dryRun bool) error {
 	still, err := r.Again(obj)
 	switch {
 	case still && s.Stays != nil && s.Stays(obj):
-		_, err = s.API.Send(ctx, s.Target, cluster.MergePatch, m.Unmarked(), cluster.Write{FieldManager: apply.DefaultManager, DryRun: dryRun})
+		_, err = s.API.Send(ctx, s.Target, cluster.MergePatch, map[string]any{"metadata": map[string]any{
+			"resourceVersion": m.ResourceVersion,
+			"labels":          map[string]any{applyset.IDLabel: nil},
+			"annotations":     map[string]any{applyset.ToolingAnnotation: nil, applyset.KindsAnnotation: nil, applyset.ResourcesAnnotation: nil, applyset.NamespacesAnnotation: nil},
+		}}, cluster.Write{FieldManager: apply.DefaultManager, DryRun: dryRun})
 	case still:
 		err = r.Do(ctx)
 	}

@@ -27,11 +27,9 @@ type Set struct {
 	API    API
 	Target cluster.Target // its parent
 	Parent applyset.Parent
-	Limit  int // concurrent requests; 0: parallel.Limit
-
-	// Stays reports whether Remove frees the parent of its marks instead of deleting it; nil: it does not.
-	Stays func(parent map[string]any) bool
-	seen  string // the parent's version when the members were decided about
+	Limit  int                              // concurrent requests; 0: parallel.Limit
+	Stays  func(parent map[string]any) bool // Remove frees the parent of its marks instead of deleting it; nil: never
+	seen   string                           // the parent's version when the members were decided about
 
 	// Note reports a fact that is neither an error nor about an object of the run; about is its
 	// subject.

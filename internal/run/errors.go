@@ -88,22 +88,27 @@ type Hindrance struct {
 	Prune    bool   // the items are to be deleted
 }
 
-// Error names the object.
-func (e *NotReached) Error() string { return e.Target.String() + ": " + e.rest("was", "would") }
+// Error names the object, and refers to the other errors of the run, which are shown with it.
+func (e *NotReached) Error() string {
+	return e.Target.String() + ": " + e.rest("was", "of that: fix it")
+}
+
+// Reason is for a report in which each object is shown by itself.
+func (e *NotReached) Reason() string { return e.rest("was", "of the errors of others: fix them") }
 
 // Summary returns the text for n objects.
 func (h Hindrance) Summary(n int) string {
-	return diff.Count(n, "object "+h.rest("was", "would"), "objects "+h.rest("were", "would"))
+	return diff.Count(n, "object "+h.rest("was", "of that: fix it"), "objects "+h.rest("were", "of that: fix it"))
 }
 
-func (h Hindrance) rest(did, would string) string {
+func (h Hindrance) rest(did, errs string) string {
 	text := did + " not "
 	if h.DryRun {
-		text = would + " not be "
+		text = "would not be "
 	}
 	text += map[bool]string{false: "written", true: "pruned"}[h.Prune] + " because "
 	if h.Because == "" {
-		return text + "of that: fix it, and " + cmp.Or(h.Fix, "merge again")
+		return text + errs + ", and " + cmp.Or(h.Fix, "merge again")
 	}
 	return text + h.Because + ": " + h.Fix
 }
